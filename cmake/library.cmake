@@ -1,0 +1,31 @@
+# The library: everything in src but the program.
+file(GLOB_RECURSE penumbra_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
+list(FILTER penumbra_sources EXCLUDE REGEX "/src/app/")
+
+penumbra_registry(ForwardModel penumbra models/forward_model.h forward_models ${penumbra_sources})
+penumbra_registry(Likelihood penumbra likelihoods/likelihood.h likelihoods ${penumbra_sources})
+penumbra_registry(Prior penumbra priors/score.h priors ${penumbra_sources})
+penumbra_registry(Schedule penumbra samplers/schedule.h schedules ${penumbra_sources})
+penumbra_registry(Sampler penumbra samplers/sampler.h samplers ${penumbra_sources})
+
+add_library(penumbra STATIC ${penumbra_sources} ${forward_models} ${likelihoods} ${priors} ${schedules} ${samplers})
+add_library(penumbra::penumbra ALIAS penumbra)
+target_include_directories(penumbra PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                                           $<INSTALL_INTERFACE:include/penumbra>)
+target_link_libraries(penumbra PUBLIC ${TORCH_LIBRARIES} fmt::fmt nlohmann_json::nlohmann_json yaml-cpp PNG::PNG)
+target_compile_features(penumbra PUBLIC cxx_std_20)
+target_compile_options(penumbra PRIVATE -Wall -Wextra)
+target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")
+# LibTorch's headers are not ours to warn about.
+set_property(TARGET penumbra PROPERTY NO_SYSTEM_FROM_IMPORTED OFF)
+target_include_directories(penumbra SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
+target_precompile_headers(penumbra PRIVATE <ATen/ATen.h> <fmt/format.h> <nlohmann/json.hpp> <algorithm> <cmath>
+                          <filesystem> <fstream> <map> <memory> <numeric> <optional> <span> <string> <vector>)
+# The noise must have the same bits on every machine: no contraction into fused multiply-adds there.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/random.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
+
+if(PENUMBRA_SANITIZE)
+  set(sanitize -fsanitize=${PENUMBRA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_compile_options(penumbra PUBLIC ${sanitize})
+  target_link_options(penumbra PUBLIC ${sanitize})
+endif()

@@ -1,0 +1,82 @@
+/// A section of a configuration file: every key is asked for once, with its type, bounds and default.
+///
+/// What was asked for is recorded, defaults included, so that the resolved configuration can be written back; what
+/// was never asked for is an unknown key. Messages name the file, the line and the key's full path.
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace YAML {
+class Node;
+}
+
+namespace penumbra {
+
+struct Bounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;  ///< the lower bound itself is not allowed
+};
+inline constexpr Bounds any_number{};
+inline constexpr Bounds positive{0, std::numeric_limits<double>::infinity(), true};
+inline constexpr Bounds not_negative{0};
+
+class Settings {
+ public:
+  static Settings from_file(const std::filesystem::path& path);
+  /// `name` stands for the file in messages; relative paths are taken from `folder`.
+  static Settings from_text(const std::string& text, const std::string& name, const std::filesystem::path& folder = ".");
+
+  Settings(Settings&&) noexcept;
+  Settings(const Settings&);
+  Settings& operator=(Settings&&) noexcept;
+  ~Settings();
+
+  /// Applies "a.b=value", the command line's --set; sections are made as needed, the value is YAML.
+  void assign(const std::string& assignment);
+
+  bool has(const std::string& key) const;
+  bool is_section(const std::string& key) const;
+
+  double number(const std::string& key, Bounds bounds = any_number);
+  double number(const std::string& key, double otherwise, Bounds bounds = any_number);
+  int64_t integer(const std::string& key, Bounds bounds = any_number);
+  int64_t integer(const std::string& key, int64_t otherwise, Bounds bounds = any_number);
+  bool flag(const std::string& key, bool otherwise);
+  std::string text(const std::string& key);
+  std::string text(const std::string& key, const std::string& otherwise);
+  /// One of a list of words.
+  std::string choice(const std::string& key, const std::vector<std::string>& words);
+  std::string choice(const std::string& key, const std::vector<std::string>& words, const std::string& otherwise);
+  std::vector<double> numbers(const std::string& key);
+  std::vector<double> numbers(const std::string& key, const std::vector<double>& otherwise);
+  /// A file that must exist; relative to the configuration's folder, resolved to an absolute path.
+  std::filesystem::path file(const std::string& key);
+  /// A sub-section; an absent one is an empty section.
+  Settings section(const std::string& key);
+  /// A list of sub-sections; at least one.
+  std::vector<Settings> sections(const std::string& key);
+
+  /// Throws if a key was given that nothing asked for, here or in a sub-section. To be called at the root.
+  void finish() const;
+
+  /// An error about this key: "file.yaml:12: sampler.step_size: <message>".
+  [[noreturn]] void fail(const std::string& key, const std::string& message) const;
+
+  /// The resolved configuration as YAML text.
+  std::string resolved() const;
+
+ private:
+  struct Impl;
+  explicit Settings(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,20 @@
+/// Whole files, written so that a reader sees the old content or the new and never a part.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace penumbra::io {
+
+/// Throws InputError where the file is missing or cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
+/// Writes beside the target, flushes to the disk, then renames. Throws MachineError naming the path and the reason
+/// (a full disk, say); the target is then what it was.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+/// Throws MachineError unless the folder can be made, written to, and has this much room.
+void require_writable(const std::filesystem::path& folder, uint64_t bytes);
+
+}  // namespace penumbra::io

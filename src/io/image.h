@@ -1,0 +1,20 @@
+/// Images in and out: NPY as stored; PNG as 8 or 16 bit gray or colour mapped to a stated range.
+#pragma once
+
+#include <filesystem>
+
+#include "core/tensor.h"
+
+namespace penumbra::io {
+
+/// An image as float64 [channels, height, width]. NPY files may be [H, W], [C, H, W] or [1, C, H, W] and keep their
+/// values; PNG pixels are scaled from 0..maximum to [low, high]. Alpha is dropped.
+Tensor read_image(const std::filesystem::path& path, double low = -1, double high = 1);
+
+/// An 8-bit PNG, gray for [H, W], colour for [3, H, W]; values are bytes already (uint8).
+void write_png(const std::filesystem::path& path, const Tensor& bytes);
+
+/// The bytes that write_png writes.
+std::string format_png(const Tensor& bytes);
+
+}  // namespace penumbra::io

@@ -1,0 +1,32 @@
+/// g(x) = |A(x) - y|^2 / (2 beta^2): additive white Gaussian noise on any forward model.
+#pragma once
+
+#include "likelihoods/likelihood.h"
+#include "models/forward_model.h"
+
+namespace penumbra {
+
+class GaussianLikelihood final : public Likelihood {
+ public:
+  /// y has the model's data shape; beta is the standard deviation of the noise, for each real component.
+  GaussianLikelihood(std::shared_ptr<const ForwardModel> A, Tensor y, double beta);
+
+  std::vector<Misfit> misfit(const Tensor& x) const override;
+  /// |A|^2 / beta^2 by power iteration, for a linear model.
+  std::optional<double> lipschitz() const override;
+  Tensor simulate(const Tensor& x, const Cursor& at) const override;
+
+  const ForwardModel& model() const { return *A_; }
+  const Tensor& data() const { return y_; }
+  double noise_sd() const { return beta_; }
+
+ private:
+  Tensor do_value(const Tensor& x) const override;
+  Tensor do_grad(const Tensor& x) const override;
+
+  std::shared_ptr<const ForwardModel> A_;
+  Tensor y_;
+  double beta_;
+};
+
+}  // namespace penumbra

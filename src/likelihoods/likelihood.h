@@ -1,0 +1,67 @@
+/// The likelihood as an energy: g(x) = -log l(y|x) up to a constant, and its gradient.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "core/settings.h"
+#include "core/tensor.h"
+
+namespace penumbra {
+
+/// How well an image explains one kind of data: chi^2 = (1/M) sum r^2 / beta^2, which is 1 in expectation.
+struct Misfit {
+  std::string term;
+  Tensor chi2;            ///< [chains]
+  int64_t data_count = 0;  ///< M, real numbers
+};
+
+class Likelihood {
+ public:
+  explicit Likelihood(Shape image_shape) : image_shape_(std::move(image_shape)) {}
+  virtual ~Likelihood() = default;
+
+  /// g(x), one number a chain.
+  Tensor value(const Tensor& x) const;
+
+  /// grad g(x), shaped like x.
+  Tensor grad(const Tensor& x) const;
+
+  /// Data fit by term; empty where there are no data.
+  virtual std::vector<Misfit> misfit(const Tensor& x) const = 0;
+
+  /// L_g, the Lipschitz constant of grad g (Assumption 1), where a formula or a convergent iteration gives it.
+  virtual std::optional<double> lipschitz() const { return std::nullopt; }
+
+  /// Draws a measurement of x with this likelihood's noise.
+  virtual Tensor simulate(const Tensor& x, const Cursor& at) const = 0;
+
+  const Shape& image_shape() const { return image_shape_; }
+
+ private:
+  virtual Tensor do_value(const Tensor& x) const = 0;
+  virtual Tensor do_grad(const Tensor& x) const = 0;
+
+  Shape image_shape_;
+};
+
+/// Registers a likelihood that is not "forward model + Gaussian noise"; those are found by the model's name.
+struct LikelihoodEntry {
+  std::string name;
+  std::string summary;
+  std::unique_ptr<Likelihood> (*make)(Settings& settings, const Shape& image_shape, const Placement& placement);
+};
+
+const std::vector<const LikelihoodEntry*>& likelihood_entries();
+
+/// What a likelihood is made for: sampling needs data, simulating a measurement needs none.
+enum class Purpose { sample, simulate };
+
+/// The likelihood of a configuration's `likelihood` section.
+std::shared_ptr<const Likelihood> make_likelihood(Settings settings, const Shape& image_shape,
+                                                  const Placement& placement, Purpose purpose = Purpose::sample);
+
+}  // namespace penumbra

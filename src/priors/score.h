@@ -1,0 +1,67 @@
+/// The prior as its score: S(x, sigma) = +grad log p_sigma(x), where p_sigma is the prior smoothed by N(0, sigma^2 I).
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "core/settings.h"
+#include "core/tensor.h"
+
+namespace penumbra {
+
+struct SigmaRange {
+  double low = 0;
+  double high = std::numeric_limits<double>::infinity();
+};
+
+class Score {
+ public:
+  explicit Score(Shape image_shape) : image_shape_(std::move(image_shape)) {}
+  virtual ~Score() = default;
+
+  /// S(x, sigma), shaped like x. `at` says where in a run the score is taken: only a score with an error of its own
+  /// (InexactScore) draws random numbers.
+  Tensor score(const Tensor& x, double sigma, const Cursor& at = {}) const;
+
+  /// E[z | z + sigma n = x], the MMSE denoiser.
+  Tensor denoise(const Tensor& x, double sigma, const Cursor& at = {}) const;
+
+  /// log p_sigma(x) per chain, where the prior is a density that can be evaluated.
+  virtual std::optional<Tensor> log_density(const Tensor& /*x*/, double /*sigma*/) const { return std::nullopt; }
+
+  /// Exact draws from p, [count, image], where they can be had.
+  virtual std::optional<Tensor> draw(int64_t /*count*/, const Cursor& /*at*/) const { return std::nullopt; }
+
+  /// A bound on |S - grad log p_sigma| (Assumption 3b): 0 for analytic priors, unknown for learned ones.
+  virtual std::optional<double> error_bound() const { return std::nullopt; }
+
+  /// The noise levels at which the score may be asked for.
+  virtual SigmaRange sigma_range() const { return {}; }
+
+  const Shape& image_shape() const { return image_shape_; }
+
+ private:
+  virtual Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const = 0;
+  /// Default: Tweedie's formula x + sigma^2 S(x, sigma).
+  virtual Tensor do_denoise(const Tensor& x, double sigma, const Cursor& at) const;
+
+  Shape image_shape_;
+};
+
+/// Registers a prior by the name that `prior.kind` uses.
+struct PriorEntry {
+  std::string name;
+  std::string summary;
+  std::shared_ptr<const Score> (*make)(Settings& settings, const Placement& placement);
+};
+
+const std::vector<const PriorEntry*>& prior_entries();
+
+/// The score of a configuration's `prior` section.
+std::shared_ptr<const Score> make_prior(Settings settings, const Placement& placement);
+
+}  // namespace penumbra

@@ -1,0 +1,64 @@
+/// A sampler is one verb on a state: x_k -> x_{k+1} for a batch of chains.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "samplers/posterior.h"
+#include "samplers/schedule.h"
+
+namespace penumbra {
+
+/// All that the next step needs; complete as a checkpoint because the noise is a function of (seed, chain, k).
+struct ChainState {
+  Tensor x;                 ///< [chains, channels, height, width]
+  int64_t k = 0;            ///< iterations done
+  int64_t first_chain = 0;  ///< the number of the first chain in x
+};
+
+/// What a step did.
+struct StepInfo {
+  double sigma = 0;
+  double alpha = 1;
+  double step_size = 0;
+  Tensor grad_norm;   ///< |grad g(x_k)|, [chains]
+  Tensor score_norm;  ///< |S|, [chains]
+};
+
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  virtual StepInfo step(ChainState& state) const = 0;
+  /// sigma_k and alpha_k, for diagnostics and certificates.
+  virtual Annealing annealing(int64_t k) const = 0;
+  /// gamma.
+  virtual double step_size() const = 0;
+};
+
+/// What a sampler is made from.
+struct SamplerContext {
+  Posterior posterior;
+  uint64_t seed = 0;
+  int64_t steps = 0;
+};
+
+/// Where the theorems and the stability rule look: which score point and which of them are Langevin chains.
+enum class Discretization { red, pnp };
+
+/// Registers a sampler by the name that `sampler.kind` uses.
+struct SamplerEntry {
+  std::string name;
+  std::string summary;
+  std::unique_ptr<Sampler> (*make)(Settings& settings, const SamplerContext& context);
+  bool random = true;  ///< false: a deterministic iteration, one chain says it all
+  Discretization discretization = Discretization::red;
+  bool annealed = false;
+};
+
+const std::vector<const SamplerEntry*>& sampler_entries();
+
+const SamplerEntry& sampler_entry(Settings& settings);
+
+}  // namespace penumbra
