@@ -4,8 +4,8 @@
 #     extern const SamplerEntry apmc_pnp{...};
 # and the build collects these lines into <Kind>Entry tables, so that nobody keeps two lists in step.
 
-# penumbra_registry(<Kind> <namespace> <header> SOURCES <files>): writes <binary dir>/registry/<Kind>.cpp, which
-# defines `std::span<const <Kind>Entry* const> <namespace>::all(<Kind>Entry*)`-style table `<Kind>_table`.
+# penumbra_registry(<Kind> <namespace> <header> <output> <files>...): writes a source file that defines
+# `<namespace>::<kind>_entries()`, every <Kind>Entry of the files in the order of their names; its path is in <output>.
 function(penumbra_registry kind namespace header output)
   set(names "")
   foreach(file IN LISTS ARGN)
@@ -24,10 +24,10 @@ function(penumbra_registry kind namespace header output)
   endforeach()
   string(REGEX REPLACE "([a-z])([A-Z])" "\\1_\\2" snake ${kind})
   string(TOLOWER ${snake} snake)
-  set(text "// Written by cmake/registry.cmake.\n#include \"${header}\"\nnamespace ${namespace} {\n${declarations}"
-           "const std::vector<const ${kind}Entry*>& ${snake}_entries() {\n"
-           "  static const std::vector<const ${kind}Entry*> entries{${rows}};\n  return entries;\n}\n}\n")
-  string(JOIN "" text ${text})
+  string(CONCAT text "// Written by cmake/registry.cmake.\n#include \"${header}\"\nnamespace ${namespace} {\n"
+         "${declarations}"
+         "const std::vector<const ${kind}Entry*>& ${snake}_entries() {\n"
+         "  static const std::vector<const ${kind}Entry*> entries{${rows}};\n  return entries;\n}\n}\n")
   set(path ${PROJECT_BINARY_DIR}/registry/${snake}_entries.cpp)
   file(GENERATE OUTPUT ${path} CONTENT "${text}")
   set(${output} ${path} PARENT_SCOPE)

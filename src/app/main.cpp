@@ -1,0 +1,32 @@
+/// The program: finds the command, turns what went wrong into one line and an exit code.
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "core/error.h"
+
+int main(int argc, char** argv) {
+  using namespace penumbra;
+  CLI::App app{"Penumbra: images with honest uncertainty from indirect, noisy, incomplete measurements", "penumbra"};
+  app.set_version_flag("--version", PENUMBRA_VERSION);
+  app.require_subcommand(1);
+  std::function<int()> chosen;
+  for (const auto* entry : app::command_entries()) {
+    auto* command = app.add_subcommand(entry->name, entry->summary);
+    command->callback([run = entry->declare(*command), &chosen] { chosen = run; });
+  }
+  try {
+    app.parse(argc, argv);
+    return chosen();
+  } catch (const CLI::Success& request) {
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "penumbra: {} (see --help)\n", error.what());
+    return app::bad_input;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "penumbra: {}\n", error.what());
+    return app::bad_input;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "penumbra: {}\n", error.what());
+    return app::machine_failure;
+  }
+}
