@@ -44,7 +44,7 @@ struct Plot {
 using Figure = std::variant<Picture, Plot>;
 
 /// How wide a figure wants to be; as many as fit stand side by side.
-enum class Size { small, medium, large };
+enum class Size { small, medium, large, full };
 
 struct Cell {
   std::string text = {};
