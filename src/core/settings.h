@@ -44,6 +44,8 @@ class Settings {
 
   bool has(const std::string& key) const;
   bool is_section(const std::string& key) const;
+  bool is_list(const std::string& key) const;
+  bool is_number(const std::string& key) const;
 
   double number(const std::string& key, Bounds bounds = any_number);
   double number(const std::string& key, double otherwise, Bounds bounds = any_number);
@@ -63,6 +65,9 @@ class Settings {
   Settings section(const std::string& key);
   /// A list of sub-sections; at least one.
   std::vector<Settings> sections(const std::string& key);
+
+  /// Accepts a key without asking for it: it belongs to another command and is not recorded.
+  void ignore(const std::string& key);
 
   /// Throws if a key was given that nothing asked for, here or in a sub-section. To be called at the root.
   void finish() const;

@@ -1,0 +1,25 @@
+/// grad g scaled down to norm R_g where it is longer (Assumption 5); g itself is unchanged.
+#pragma once
+
+#include "likelihoods/likelihood.h"
+
+namespace penumbra {
+
+class ClippedLikelihood final : public Likelihood {
+ public:
+  ClippedLikelihood(std::shared_ptr<const Likelihood> likelihood, double max_norm)
+      : Likelihood(likelihood->image_shape()), likelihood_(std::move(likelihood)), max_norm_(max_norm) {}
+
+  std::vector<Misfit> misfit(const Tensor& x) const override { return likelihood_->misfit(x); }
+  std::optional<double> lipschitz() const override { return likelihood_->lipschitz(); }
+  Tensor simulate(const Tensor& x, const Cursor& at) const override { return likelihood_->simulate(x, at); }
+
+ private:
+  Tensor do_value(const Tensor& x) const override { return likelihood_->value(x); }
+  Tensor do_grad(const Tensor& x) const override;
+
+  std::shared_ptr<const Likelihood> likelihood_;
+  double max_norm_;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,78 @@
+#include "samplers/pmc.h"
+
+#include <ATen/ATen.h>
+
+namespace penumbra {
+
+Pmc::Pmc(Posterior posterior, uint64_t seed, Options options)
+    : posterior_(std::move(posterior)), seed_(seed), options_(options) {}
+
+/// Algorithm 1. PnP takes the score after the gradient step, RED before it.
+StepInfo Pmc::step(ChainState& state) const {
+  const auto& [g, S] = posterior_;
+  const auto [discretization, gamma, sigma] = options_;
+  const auto& x = state.x;
+  const Cursor at{seed_, state.first_chain, state.k};
+
+  const auto z = normal(at, Stream::langevin, x);
+  const auto grad_g = g->grad(x);
+  const auto score = S->score(discretization == Discretization::pnp ? x - gamma * grad_g : x, sigma, at);
+  state.x = x - gamma * (grad_g - score) + std::sqrt(2 * gamma) * z;
+  ++state.k;
+
+  return {sigma, 1, gamma, norm_per_chain(grad_g), norm_per_chain(score)};
+}
+
+AnnealedPmc::AnnealedPmc(Posterior posterior, uint64_t seed, Options options)
+    : posterior_(std::move(posterior)), seed_(seed), options_(std::move(options)) {}
+
+/// Algorithm 2.
+StepInfo AnnealedPmc::step(ChainState& state) const {
+  const auto& [g, S] = posterior_;
+  const auto& [discretization, gamma, schedule] = options_;
+  const auto& x = state.x;
+  const Cursor at{seed_, state.first_chain, state.k};
+
+  const auto z = normal(at, Stream::langevin, x);
+  const auto [sigma_k, alpha_k] = schedule->at(state.k);
+  const auto grad_g = g->grad(x);
+  const auto score = S->score(discretization == Discretization::pnp ? x - gamma * grad_g : x, sigma_k, at);
+  state.x = x - gamma * (grad_g - alpha_k * score) + std::sqrt(2 * gamma) * z;
+  ++state.k;
+
+  return {sigma_k, alpha_k, gamma, norm_per_chain(grad_g), norm_per_chain(score)};
+}
+
+namespace {
+
+template <Discretization discretization>
+std::unique_ptr<Sampler> make_pmc(Settings& settings, const SamplerContext& context) {
+  Pmc::Options options{.discretization = discretization};
+  options.sigma = settings.number("sigma", not_negative);
+  options.gamma = settings.number("step_size", positive);
+  return std::make_unique<Pmc>(context.posterior, context.seed, options);
+}
+
+template <Discretization discretization>
+std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& context) {
+  AnnealedPmc::Options options{.discretization = discretization, .gamma = 0, .schedule = nullptr};
+  options.schedule = make_schedule(settings.section("schedule"), context.steps);
+  options.gamma = settings.number("step_size", positive);
+  return std::make_unique<AnnealedPmc>(context.posterior, context.seed, options);
+}
+
+}  // namespace
+
+extern const SamplerEntry pmc_pnp{
+    .name = "pmc-pnp", .summary = "Algorithm 1, PnP discretisation",
+    .make = make_pmc<Discretization::pnp>, .discretization = Discretization::pnp};
+extern const SamplerEntry pmc_red{
+    .name = "pmc-red", .summary = "Algorithm 1, RED discretisation", .make = make_pmc<Discretization::red>};
+extern const SamplerEntry apmc_pnp{
+    .name = "apmc-pnp", .summary = "Algorithm 2 (annealed), PnP discretisation",
+    .make = make_apmc<Discretization::pnp>, .discretization = Discretization::pnp, .annealed = true};
+extern const SamplerEntry apmc_red{
+    .name = "apmc-red", .summary = "Algorithm 2 (annealed), RED discretisation",
+    .make = make_apmc<Discretization::red>, .annealed = true};
+
+}  // namespace penumbra

@@ -1,0 +1,46 @@
+/// Plug-and-play Monte Carlo: Algorithm 1 (PMC-PnP, PMC-RED) and Algorithm 2 (APMC-PnP, APMC-RED).
+#pragma once
+
+#include "samplers/sampler.h"
+
+namespace penumbra {
+
+/// Algorithm 1: one sigma throughout.
+class Pmc final : public Sampler {
+ public:
+  struct Options {
+    Discretization discretization = Discretization::red;
+    double gamma = 0;
+    double sigma = 0;
+  };
+  Pmc(Posterior posterior, uint64_t seed, Options options);
+  StepInfo step(ChainState& state) const override;
+  Annealing annealing(int64_t) const override { return {options_.sigma, 1}; }
+  double step_size() const override { return options_.gamma; }
+
+ private:
+  Posterior posterior_;
+  uint64_t seed_;
+  Options options_;
+};
+
+/// Algorithm 2: sigma_k and alpha_k fall along a schedule.
+class AnnealedPmc final : public Sampler {
+ public:
+  struct Options {
+    Discretization discretization = Discretization::red;
+    double gamma = 0;
+    std::shared_ptr<const Schedule> schedule;
+  };
+  AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
+  StepInfo step(ChainState& state) const override;
+  Annealing annealing(int64_t k) const override { return options_.schedule->at(k); }
+  double step_size() const override { return options_.gamma; }
+
+ private:
+  Posterior posterior_;
+  uint64_t seed_;
+  Options options_;
+};
+
+}  // namespace penumbra
