@@ -275,6 +275,18 @@ bool Settings::is_section(const std::string& key) const {
   return found && found->kind == Kind::map;
 }
 
+bool Settings::is_list(const std::string& key) const {
+  const auto* found = impl_->find(key);
+  return found && found->kind == Kind::list;
+}
+
+bool Settings::is_number(const std::string& key) const {
+  const auto* found = impl_->find(key);
+  return found && yaml::as_number(*found);
+}
+
+void Settings::ignore(const std::string& key) { impl_->ask(key); }
+
 double Settings::number(const std::string& key, Bounds bounds) { return impl_->number(key, {}, bounds); }
 double Settings::number(const std::string& key, double otherwise, Bounds bounds) {
   return impl_->number(key, otherwise, bounds);
