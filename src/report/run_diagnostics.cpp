@@ -1,6 +1,10 @@
 /// The verdicts in words and the numbers behind them; the score against a known truth.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "report/number.h"
 #include "report/run_course.h"
 
@@ -10,13 +14,13 @@ namespace {
 using nlohmann::json;
 using Rows = std::vector<std::vector<Cell>>;
 
-std::string shown(const std::optional<double>& value) { return value ? format_number(*value) : ""; }
+std::string shown(const std::optional<double>& value) { return value ? format_number(*value, 4) : ""; }
 
 /// "median 1.01, 95 % 1.03", from those that are there.
 std::string list(const std::vector<std::pair<std::string, std::optional<double>>>& parts) {
   std::string text;
   for (const auto& [name, value] : parts)
-    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_number(*value));
+    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_number(*value, 4));
   return text;
 }
 
@@ -67,7 +71,7 @@ Rows diagnostic_rows(const json& diagnostics) {
 
 /// Metrics in the order of their interest, with what they mean.
 const std::vector<std::array<std::string, 3>> metric_meanings{
-    {"psnr_range", "PSNR (dB)", "Peak signal to noise of the mean, peak as the data's range; higher is better."},
+    {"psnr_range", "PSNR (dB)", "Peak signal to noise of the mean, the peak being the data's range; higher is better."},
     {"psnr_paper", "PSNR, paper (dB)", "The same with the paper's peak; higher is better."},
     {"ssim", "SSIM", "Structural similarity of mean and truth; 1 is identical."},
     {"mse", "Mean square error", "Of the mean against the truth; lower is better."},
@@ -117,6 +121,7 @@ void add_calibration(Page& page, const json& metrics) {
   Chart chart{.title = "Calibration",
               .x = {.label = "nominal coverage of the interval", .low = 0, .high = 1},
               .y = {.label = "share of true values inside", .low = 0, .high = 1},
+              .width = 400,
               .square = true};
   chart.series.push_back({.name = "ideal", .x = {0, 1}, .y = {0, 1}, .dashed = true, .colour = 5});
   chart.series.push_back({.name = "this run", .x = nominal, .y = empirical, .colour = 0});
