@@ -116,9 +116,8 @@ void add_tiny_answer(Page& page, const RunFolder& run) {
   if (samples.size(1) == 1) {
     page.figures({marginal("The value", samples)}, Size::large);
   } else if (samples.size(1) == 2) {
-    page.figures({scatter(run, samples)}, Size::large);
-    page.figures({marginal("First pixel", samples.select(1, 0)), marginal("Second pixel", samples.select(1, 1))},
-                 Size::large);
+    page.figures({scatter(run, samples), marginal("First pixel", samples.select(1, 0)),
+                  marginal("Second pixel", samples.select(1, 1))});
   } else {
     auto chart = band_chart("Values", "index of the value");
     fill_band(chart, run.mean, run.quantiles[q025], run.quantiles[q975]);

@@ -48,7 +48,7 @@ Rows diagnostic_rows(const json& diagnostics) {
   Rows rows;
   const auto kind = text_at(diagnostics, {"rhat", "kind"}), threshold = shown(at("rhat", "threshold"));
   add_row(rows, "R-hat" + (kind.empty() ? "" : " (" + kind + ")"),
-          list({{"median", at("rhat", "median")}, {"95 %", at("rhat", "p95")}, {"largest", at("rhat", "max")}}),
+          list({{"median", at("rhat", "median")}, {"95 % below", at("rhat", "p95")}, {"largest", at("rhat", "max")}}),
           threshold.empty() ? "near 1" : "below " + threshold,
           "Do the chains agree with each other? 1 means that between them they vary no more than each does alone.");
   add_row(rows, "Effective samples", list({{"median", at("ess", "median")}, {"smallest", at("ess", "min")}}),
@@ -126,8 +126,7 @@ void add_calibration(Page& page, const json& metrics) {
   chart.series.push_back({.name = "ideal", .x = {0, 1}, .y = {0, 1}, .dashed = true, .colour = 5});
   chart.series.push_back({.name = "this run", .x = nominal, .y = empirical, .colour = 0});
   chart.series.push_back({.x = nominal, .y = empirical, .mark = Mark::points, .colour = 0});
-  page.figures({Plot{chart, "Below the dashed line the posterior is too sure of itself, above it too timid."}},
-               Size::large);
+  page.figures({Plot{chart, "Below the dashed line the posterior is too sure of itself, above it too timid."}});
 }
 
 }  // namespace
