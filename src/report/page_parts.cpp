@@ -55,6 +55,8 @@ nav a:hover, .save:hover { text-decoration: underline; }
 .small { grid-template-columns: repeat(auto-fill, minmax(min(46%, 150px), 1fr)); }
 .medium { grid-template-columns: repeat(auto-fill, minmax(min(100%, 250px), 1fr)); }
 .large { grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); }
+.full figure { overflow-x: auto; }
+.full figure > svg { min-width: 600px; }
 figure {
   margin: 0; padding: 0.8rem; background: var(--card); border: 1px solid var(--edge); border-radius: 8px;
   break-inside: avoid; min-width: 0;
