@@ -1,7 +1,8 @@
 /// A section of a configuration file: every key is asked for once, with its type, bounds and default.
 ///
 /// What was asked for is recorded, defaults included, so that the resolved configuration can be written back; what
-/// was never asked for is an unknown key. Messages name the file, the line and the key's full path.
+/// was never asked for is an unknown key. Messages name the file, the line and the key's full path. A key without a
+/// value (`key:` or `key: ~`) counts as absent.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +13,6 @@
 #include <vector>
 
 #include "core/tensor.h"
-
-namespace YAML {
-class Node;
-}
 
 namespace penumbra {
 
@@ -28,18 +25,21 @@ inline constexpr Bounds any_number{};
 inline constexpr Bounds positive{0, std::numeric_limits<double>::infinity(), true};
 inline constexpr Bounds not_negative{0};
 
+/// A handle: copies, and the sections taken from it, record into the same configuration.
 class Settings {
  public:
   static Settings from_file(const std::filesystem::path& path);
   /// `name` stands for the file in messages; relative paths are taken from `folder`.
-  static Settings from_text(const std::string& text, const std::string& name, const std::filesystem::path& folder = ".");
+  static Settings from_text(const std::string& text, const std::string& name,
+                            const std::filesystem::path& folder = ".");
 
   Settings(Settings&&) noexcept;
   Settings(const Settings&);
   Settings& operator=(Settings&&) noexcept;
   ~Settings();
 
-  /// Applies "a.b=value", the command line's --set; sections are made as needed, the value is YAML.
+  /// Applies "a.b=value", the command line's --set, before anything is asked for; sections are made as needed, a
+  /// list's members are numbered from 0, the value is YAML.
   void assign(const std::string& assignment);
 
   bool has(const std::string& key) const;

@@ -1,6 +1,7 @@
 /// Whole files, written so that a reader sees the old content or the new and never a part.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>

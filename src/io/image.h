@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "core/tensor.h"
 
@@ -11,7 +13,10 @@ namespace penumbra::io {
 /// values; PNG pixels are scaled from 0..maximum to [low, high]. Alpha is dropped.
 Tensor read_image(const std::filesystem::path& path, double low = -1, double high = 1);
 
-/// An 8-bit PNG, gray for [H, W], colour for [3, H, W]; values are bytes already (uint8).
+/// The same from memory; `name` stands for the file in messages. The content decides the format, not the name.
+Tensor parse_image(std::span<const char> bytes, const std::string& name, double low = -1, double high = 1);
+
+/// An 8-bit PNG, gray for [H, W] or [1, H, W], colour for [3, H, W]; values are bytes already (uint8).
 void write_png(const std::filesystem::path& path, const Tensor& bytes);
 
 /// The bytes that write_png writes.

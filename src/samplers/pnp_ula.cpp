@@ -1,7 +1,7 @@
 /// PnP-ULA (Laumont et al. 2022, projected form): the PMC-RED step followed by a projection onto a box C.
 #include <ATen/ATen.h>
 
-#include "samplers/pmc.h"
+#include "samplers/sampler.h"
 
 namespace penumbra {
 namespace {

@@ -51,7 +51,8 @@ class PowerSchedule final : public Schedule {
 double alpha_setting(Settings& settings, double sigma_min) {
   const double alpha_0 = settings.number("alpha_0", sigma_min > 0 ? 1 / (sigma_min * sigma_min) : 1.0, positive);
   const bool ends_at_one = alpha_0 * sigma_min * sigma_min <= 1 + 1e-9;
-  if (!ends_at_one && !settings.flag("allow_final_weight", false))
+  const bool allowed = settings.flag("allow_final_weight", false);
+  if (!ends_at_one && !allowed)
     settings.fail("alpha_0", fmt::format("alpha_0 sigma_min^2 = {:g} is above 1, so the prior's weight would stay there "
                                          "for ever; expected alpha_0 <= {:g} (or allow_final_weight: true)",
                                          alpha_0 * sigma_min * sigma_min, 1 / (sigma_min * sigma_min)));

@@ -1,0 +1,24 @@
+/// penumbra report RUN: (re)writes RUN/report.html.
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "report/run_report.h"
+
+namespace penumbra::app {
+namespace {
+
+std::function<int()> declare(CLI::App& command) {
+  auto run = std::make_shared<std::filesystem::path>();
+  command.add_option("RUN", *run, "folder of the run")->required();
+  return [run] {
+    penumbra::report::write_run_report(*run);
+    fmt::print("{}\n", (*run / "report.html").string());
+    return success;
+  };
+}
+
+}  // namespace
+
+extern const CommandEntry report{"report", "write a run's report again", declare};
+
+}  // namespace penumbra::app

@@ -1,0 +1,29 @@
+/// penumbra sample CONFIG.yaml --out RUN: samples a posterior.
+#include "app/command.h"
+#include "app/sample_run.h"
+
+namespace penumbra::app {
+namespace {
+
+struct Options {
+  ConfigOptions config;
+  std::filesystem::path out;
+  bool resume = false;
+};
+
+std::function<int()> declare(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  add_config_options(command, options->config);
+  command.add_option("--out", options->out, "folder of the run")->required();
+  command.add_flag("--resume", options->resume, "continue a run that was interrupted");
+  return [options] {
+    const auto problem = load_problem(options->config);
+    return sample_run(problem, options->out, options->resume ? Resume::yes : Resume::no);
+  };
+}
+
+}  // namespace
+
+extern const CommandEntry sample{"sample", "sample a posterior", declare};
+
+}  // namespace penumbra::app

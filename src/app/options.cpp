@@ -1,0 +1,32 @@
+#include "app/options.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include "core/error.h"
+
+namespace penumbra::app {
+
+void add_machine_options(CLI::App& command, MachineOptions& options) {
+  command.add_option("--device", options.device, "cpu, cuda or cuda:N (default: cuda if there is one, else cpu)");
+  command.add_option("--threads", options.threads, "number of CPU threads")->check(CLI::Range(1, 1024));
+}
+
+at::Device use_machine(const MachineOptions& options) {
+  if (options.threads > 0) at::set_num_threads(options.threads);
+  const bool has_cuda = at::hasCUDA();
+  if (options.device.empty()) return has_cuda ? at::Device("cuda") : at::Device("cpu");
+  const auto& name = options.device;
+  const bool index_ok = name.size() == 6 && name.rfind("cuda:", 0) == 0 && std::isdigit(static_cast<unsigned char>(name[5]));
+  if (name != "cpu" && name != "cuda" && !index_ok)
+    input_error("--device: expected cpu, cuda or cuda:N, found {}", name);
+  if (name != "cpu" && !has_cuda) input_error("--device: {} was asked for, but this build or machine has no CUDA", name);
+  return at::Device(name);
+}
+
+void add_seed_option(CLI::App& command, std::optional<uint64_t>& seed) {
+  command.add_option("--seed", seed, "seed of all random numbers");
+}
+
+}  // namespace penumbra::app

@@ -1,0 +1,42 @@
+#include "app/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace penumbra::app {
+
+Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (written_) fmt::print(stderr, "\n");
+}
+
+void Progress::operator()(const ChainRun& run) {
+  if (!terminal_) return;
+  const auto k = run.state().k, steps = run.plan().steps;
+  if (first_k_ < 0) first_k_ = k - 1;
+  const auto now = Clock::now();
+  if (written_ && k < steps && now - last_ < std::chrono::milliseconds(200)) return;
+  last_ = now;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double rate = static_cast<double>(k - first_k_) / std::max(elapsed, 1e-9);
+  std::string course;
+  if (!run.trace().rows().empty()) {
+    const auto& row = run.trace().rows().back();
+    course = fmt::format("  sigma {:.3g}", row.sigma);
+    if (!std::isnan(row.chi2)) course += fmt::format("  chi2 {:.4g}", row.chi2);
+  }
+  fmt::print(stderr, "\r\033[K{}/{} steps  {:.0f} %{}  {:.1f} steps/s  {} left", k, steps,
+             100.0 * static_cast<double>(k) / static_cast<double>(steps), course, rate,
+             clock_time(static_cast<double>(steps - k) / rate));
+  std::fflush(stderr);
+  written_ = true;
+}
+
+std::string clock_time(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+}  // namespace penumbra::app

@@ -1,0 +1,27 @@
+/// A line of progress on a terminal, with an estimate of the time left; silent where stderr is no terminal.
+#pragma once
+
+#include <chrono>
+
+#include "run/chain_run.h"
+
+namespace penumbra::app {
+
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  void operator()(const ChainRun& run);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool terminal_;
+  bool written_ = false;
+  Clock::time_point start_ = Clock::now(), last_;
+  int64_t first_k_ = -1;
+};
+
+/// "1:02:03" or "4:05".
+std::string clock_time(double seconds);
+
+}  // namespace penumbra::app

@@ -1,0 +1,120 @@
+#include "app/wiring.h"
+
+#include "core/error.h"
+
+namespace penumbra::app {
+namespace {
+
+Settings load_settings(const ConfigOptions& options) {
+  auto settings = Settings::from_file(options.path);
+  for (const auto& assignment : options.assignments) settings.assign(assignment);
+  if (options.seed) settings.assign(fmt::format("seed={}", *options.seed));
+  return settings;
+}
+
+at::ScalarType precision_setting(Settings& sampler) {
+  return sampler.choice("precision", {"float32", "float64"}, "float32") == "float64" ? at::kDouble : at::kFloat;
+}
+
+uint64_t seed_setting(Settings& settings) {
+  return static_cast<uint64_t>(settings.integer("seed", 0, {0, 9007199254740992.0}));
+}
+
+/// `chains: 50`, or a section with count, batch and first.
+void read_chains(Settings& settings, RunPlan& plan) {
+  constexpr Bounds count_bounds{1, 1e7};
+  if (!settings.is_section("chains")) {
+    plan.chains = settings.integer("chains", 16, count_bounds);
+    return;
+  }
+  auto chains = settings.section("chains");
+  plan.chains = chains.integer("count", 16, count_bounds);
+  plan.batch = chains.integer("batch", 0, {0, 1e7});
+  plan.first_chain = chains.integer("first", 0, {0, 4294967295.0});
+}
+
+/// Iterates are recorded once the schedule has settled and half of the steps are done.
+void read_output(Settings output, const Sampler& sampler, RunPlan& plan) {
+  const auto settled = [&] {
+    const auto last = sampler.annealing(plan.steps - 1);
+    int64_t k = plan.steps;
+    for (; k > 0; --k) {
+      const auto now = sampler.annealing(k - 1);
+      if (now.sigma != last.sigma || now.alpha != last.alpha) break;
+    }
+    return k;
+  }();
+  const auto from = std::min(plan.steps - 1, std::max(settled, plan.steps / 2));
+  const auto last = static_cast<double>(plan.steps - 1);
+  plan.record_from = output.integer("record_from", from, {0, last});
+  plan.record_every = output.integer("record_every", std::max<int64_t>(1, (plan.steps - plan.record_from) / 128), {1, 1e12});
+  plan.trace_every = output.integer("trace_every", std::max<int64_t>(1, plan.steps / 400), {1, 1e12});
+  plan.checkpoint_every_s = output.number("checkpoint_every_s", 60, not_negative);
+  plan.checkpoint_every_steps = output.integer("checkpoint_every_steps", 0, {0, 1e12});
+  plan.history_bytes = static_cast<int64_t>(output.number("history_megabytes", 256, positive) * 1048576);
+}
+
+}  // namespace
+
+void add_config_options(CLI::App& command, ConfigOptions& options) {
+  command.add_option("CONFIG", options.path, "configuration, a YAML file (docs/configuration.md)")->required();
+  command.add_option("--set", options.assignments, "override a key: --set sampler.steps=500")->take_all();
+  add_seed_option(command, options.seed);
+  add_machine_options(command, options.machine);
+}
+
+ChainState Problem::initial_state() const {
+  return penumbra::initial_state(start, *posterior.prior, seed, plan.first_chain, plan.chains, placement);
+}
+
+Problem load_problem(const ConfigOptions& options) {
+  auto settings = load_settings(options);
+  Problem problem;
+  problem.placement.device = use_machine(options.machine);
+  problem.seed = seed_setting(settings);
+
+  auto sampler = settings.section("sampler");
+  problem.placement.precision = precision_setting(sampler);
+  auto prior = settings.section("prior");
+  problem.posterior.prior = make_prior(prior, problem.placement);
+  problem.prior_kind = prior.text("kind");
+  auto likelihood = settings.section("likelihood");
+  problem.posterior.likelihood = make_likelihood(likelihood, problem.posterior.image_shape(), problem.placement);
+  problem.likelihood_kind = likelihood.text("kind");
+
+  problem.entry = &sampler_entry(sampler);
+  problem.sampler_kind = problem.entry->name;
+  problem.plan.steps = sampler.integer("steps", {1, 4294967295.0});
+  problem.plan.divergence_limit = sampler.number("divergence_limit", problem.plan.divergence_limit, positive);
+  problem.sampler = problem.entry->make(sampler, {problem.posterior, problem.seed, problem.plan.steps});
+  read_chains(settings, problem.plan);
+  problem.start = start_setting(sampler.section("start"), problem.posterior.image_shape(), problem.plan.chains);
+  auto output = settings.section("output");
+  if (output.has("observation")) problem.observation = output.file("observation");
+  read_output(output, *problem.sampler, problem.plan);
+
+  settings.finish();
+  problem.resolved = settings.resolved();
+  return problem;
+}
+
+Measurement load_measurement(const ConfigOptions& options) {
+  auto settings = load_settings(options);
+  Measurement measurement;
+  measurement.placement = {at::kDouble, use_machine(options.machine)};
+  measurement.seed = seed_setting(settings);
+  measurement.prior = make_prior(settings.section("prior"), measurement.placement);
+  measurement.likelihood = make_likelihood(settings.section("likelihood"), measurement.prior->image_shape(),
+                                           measurement.placement, Purpose::simulate);
+  return measurement;
+}
+
+std::shared_ptr<const Score> load_prior(const std::filesystem::path& path, const Placement& placement) {
+  auto settings = Settings::from_file(path);
+  if (settings.is_section("prior")) return make_prior(settings.section("prior"), placement);
+  auto prior = make_prior(settings, placement);
+  settings.finish();
+  return prior;
+}
+
+}  // namespace penumbra::app

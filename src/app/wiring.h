@@ -1,0 +1,58 @@
+/// From a configuration to the objects it names: the only place that knows every kind of thing.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "core/settings.h"
+#include "run/plan.h"
+#include "run/start.h"
+#include "samplers/sampler.h"
+
+namespace penumbra::app {
+
+/// What a configuration describes, checked and ready to run.
+struct Problem {
+  std::string prior_kind, likelihood_kind, sampler_kind;
+  Placement placement;
+  uint64_t seed = 0;
+  Posterior posterior;
+  const SamplerEntry* entry = nullptr;
+  std::shared_ptr<const Sampler> sampler;
+  Start start;
+  RunPlan plan;
+  std::filesystem::path observation;  ///< an image-shaped picture of the data for the report; may be empty
+  std::string resolved;               ///< config.yaml: every key, defaults included
+
+  ChainState initial_state() const;
+};
+
+struct ConfigOptions {
+  std::filesystem::path path;
+  std::vector<std::string> assignments;  ///< --set
+  std::optional<uint64_t> seed;          ///< --seed
+  MachineOptions machine;
+};
+
+/// CONFIG.yaml, --set, --seed, --device, --threads.
+void add_config_options(CLI::App& command, ConfigOptions& options);
+
+Problem load_problem(const ConfigOptions& options);
+
+/// The prior and likelihood alone, for commands that do not sample.
+struct Measurement {
+  Placement placement;
+  uint64_t seed = 0;
+  std::shared_ptr<const Score> prior;
+  std::shared_ptr<const Likelihood> likelihood;
+};
+Measurement load_measurement(const ConfigOptions& options);
+
+/// A prior from a file: a configuration with a `prior` section, or that section alone.
+std::shared_ptr<const Score> load_prior(const std::filesystem::path& path, const Placement& placement);
+
+}  // namespace penumbra::app

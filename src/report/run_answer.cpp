@@ -1,0 +1,177 @@
+#include "report/run_answer.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/number.h"
+
+namespace penumbra::report {
+namespace {
+
+constexpr int64_t most_samples = 12;
+constexpr int64_t smallest_side = 8;  ///< below it an image says less than a chart
+enum Quantile { q005, q025, q500, q975, q995 };
+
+bool is_image(const RunFolder& run) { return run.mean.size(1) >= smallest_side && run.mean.size(2) >= smallest_side; }
+
+std::vector<double> numbers(const Tensor& x) {
+  const auto flat = x.to(at::kDouble).contiguous().flatten();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+/// Intensities of the sky are shown as light, everything else as radiographs are.
+Colormap intensity_map(const RunFolder& run) {
+  const auto likelihood = text_at(run.summary, {"problem", "likelihood"});
+  for (const auto* word : {"visibilit", "closure", "interferom", "eht"})
+    if (likelihood.find(word) != std::string::npos) return Colormap::ember;
+  return Colormap::gray;
+}
+
+/// One range for the mean, the truth and the samples, so that their colours can be compared.
+Range shared_range(const RunFolder& run) {
+  std::vector<Tensor> images{run.mean, run.samples.slice(0, 0, most_samples)};
+  if (run.truth) images.push_back(*run.truth);
+  return range_of(images);
+}
+
+Range from_zero(const Tensor& image) { return {0, range_of({image}).high}; }
+
+std::string missing_note(const Tensor& image) {
+  const auto count = (~image.isfinite()).sum().item<int64_t>();
+  return count == 0 ? "" : fmt::format(" {} values are not finite numbers; NaN is magenta.", count);
+}
+
+Picture observed(const Tensor& observation) {
+  if (!observation.is_complex())
+    return {"Measurement", "What was measured, in its own colour range.", observation, range_of({observation})};
+  const auto size = observation.abs().to(at::kDouble);
+  const auto largest = std::max(size.max().item<double>(), 1e-300);
+  return {"Measurement", "Absolute value of what was measured, as log10 of its share of the largest.",
+          (size / largest).clamp_min(1e-4).log10(), Range{-4, 0}};
+}
+
+void add_truth(std::vector<Figure>& figures, const RunFolder& run) {
+  const auto error = run.mean - *run.truth;
+  const auto outside = (error.abs() > 3 * run.sd).to(at::kDouble);
+  figures.push_back(Picture{"Truth", "Known here because the run was evaluated against it.", *run.truth,
+                            shared_range(run), intensity_map(run)});
+  figures.push_back(Picture{"Error", "Mean minus truth." + missing_note(error), error, symmetric_range(error),
+                            Colormap::diverging});
+  figures.push_back(Picture{"Error beyond 3 SD",
+                            fmt::format("Light where the truth is more than 3 SD from the mean: {} % of the values. "
+                                        "Honest uncertainty leaves few and scatters them.",
+                                        format_number(100 * outside.mean().item<double>())),
+                            outside, Range{0, 1}, Colormap::ember, false});
+}
+
+/// x against its place along a row, or along all values of a tiny problem.
+Chart band_chart(const std::string& title, const std::string& x_label) {
+  return {.title = title, .x = {.label = x_label}, .y = {.label = "value"}};
+}
+
+void fill_band(Chart& chart, const Tensor& mean, const Tensor& low, const Tensor& high) {
+  std::vector<double> place(mean.numel());
+  for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<double>(i);
+  chart.series.push_back({.name = "95 % interval", .x = place, .low = numbers(low), .high = numbers(high), .colour = 0});
+  chart.series.push_back({.name = "posterior mean", .x = place, .y = numbers(mean), .colour = 0});
+}
+
+void fill_truth(Chart& chart, const Tensor& truth) {
+  chart.series.push_back({.name = "truth", .x = chart.series[0].x, .y = numbers(truth), .colour = 1});
+}
+
+void add_tiny_answer(Page& page, const RunFolder& run) {
+  const auto samples = flat(run.samples);
+  const auto count = samples.size(1);
+  if (count == 1) {
+    page.figures({Plot{{.title = "Samples", .x = {.label = "value"}, .y = {.label = "count"},
+                        .series = {histogram("last iterates", numbers(samples), 40)}},
+                       "The last iterate of each chain."}},
+                 Size::large);
+    return;
+  }
+  std::vector<Figure> figures;
+  if (count == 2) {
+    Chart chart{.title = "Samples", .x = {.label = "first pixel"}, .y = {.label = "second pixel"}, .square = true};
+    chart.series.push_back({.name = "samples", .x = numbers(samples.select(1, 0)), .y = numbers(samples.select(1, 1)),
+                            .mark = Mark::points});
+    const auto mark = [&](const std::string& name, const Tensor& image, int colour) {
+      const auto at = numbers(image);
+      chart.series.push_back({.name = name, .x = {at[0]}, .y = {at[1]}, .mark = Mark::points, .colour = colour});
+    };
+    mark("mean", run.mean, 4);
+    if (run.truth) mark("truth", *run.truth, 1);
+    figures.push_back(Plot{chart, fmt::format("The last iterate of each of {} chains.", samples.size(0))});
+  }
+  auto chart = band_chart("Values", "index of the value");
+  fill_band(chart, run.mean, run.quantiles[q025], run.quantiles[q975]);
+  if (run.truth) fill_truth(chart, *run.truth);
+  figures.push_back(Plot{chart, "Posterior mean and the central 95 % of the posterior, value by value."});
+  page.figures(figures, Size::large);
+}
+
+}  // namespace
+
+void add_answer(Page& page, const RunFolder& run) {
+  page.section("The answer");
+  if (!is_image(run)) return add_tiny_answer(page, run);
+  const auto shared = shared_range(run);
+  const auto map = intensity_map(run);
+  page.text(fmt::format("The mean{}, the samples and the bounds share one colour range, {} to {} (the central 99.8 % of "
+                        "their values; what lies outside takes the end's colour). Each other picture has its own.",
+                        run.truth ? ", the truth" : "", format_number(shared.low), format_number(shared.high)));
+  const auto width = run.quantiles[q975] - run.quantiles[q025];
+  std::vector<Figure> figures{
+      Picture{"Posterior mean", "The best single image in the mean square sense." + missing_note(run.mean), run.mean,
+              shared, map},
+      Picture{"Standard deviation",
+              fmt::format("How far the posterior strays from the mean at each pixel; {} on average.{}",
+                          format_number(run.sd.mean().item<double>()), missing_note(run.sd)),
+              run.sd, from_zero(run.sd), Colormap::sd}};
+  if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
+  if (run.truth) add_truth(figures, run);
+  figures.push_back(Picture{"Width of the 95 % interval", "Upper minus lower bound of the central 95 %.", width,
+                            from_zero(width), Colormap::sd});
+  figures.push_back(Picture{"Lower bound, 2.5 %", "The value is below this with 2.5 % probability.",
+                            run.quantiles[q025], shared, map});
+  figures.push_back(Picture{"Upper bound, 97.5 %", "The value is above this with 2.5 % probability.",
+                            run.quantiles[q975], shared, map});
+  page.figures(figures);
+}
+
+void add_profile(Page& page, const RunFolder& run) {
+  if (!is_image(run)) return;
+  const auto row = run.mean.size(1) / 2;
+  page.section("A row through the centre",
+               fmt::format("Row {} of {}, counted from the top and from 0.", row, run.mean.size(1)));
+  std::vector<Figure> figures;
+  for (int64_t channel = 0; channel < std::min<int64_t>(run.mean.size(0), 4); ++channel) {
+    const auto line = [&](const Tensor& image) { return image[channel][row]; };
+    auto chart = band_chart(run.mean.size(0) == 1 ? fmt::format("Row {}", row)
+                                                  : fmt::format("Row {}, channel {}", row, channel),
+                            "column (pixels)");
+    chart.width = 800;
+    fill_band(chart, line(run.mean), line(run.quantiles[q025]), line(run.quantiles[q975]));
+    if (run.truth) fill_truth(chart, line(*run.truth));
+    figures.push_back(Plot{chart, "Shaded: the central 95 % of the posterior at each pixel on its own."});
+  }
+  page.figures(figures, figures.size() == 1 ? Size::full : Size::large);
+}
+
+void add_samples(Page& page, const RunFolder& run) {
+  if (!is_image(run)) return;
+  const auto chains = run.samples.size(0), shown = std::min(chains, most_samples);
+  const auto shared = shared_range(run);
+  page.section("Samples", fmt::format("The last iterate of {} of {} chains, colours from {} to {}. What all samples "
+                                      "show, the data demand; what differs, they leave open.",
+                                      shown, chains, format_number(shared.low), format_number(shared.high)));
+  std::vector<Figure> figures;
+  for (int64_t chain = 0; chain < shown; ++chain)
+    figures.push_back(
+        Picture{fmt::format("Chain {}", chain), "", run.samples[chain], shared, intensity_map(run), false});
+  page.figures(figures, Size::small);
+}
+
+}  // namespace penumbra::report

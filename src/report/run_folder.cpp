@@ -1,0 +1,134 @@
+#include "report/run_folder.h"
+
+#include <ATen/ATen.h>
+
+#include <charconv>
+#include <limits>
+#include <sstream>
+
+#include "core/error.h"
+#include "io/file.h"
+#include "io/npy.h"
+
+namespace penumbra::report {
+namespace {
+
+using nlohmann::json;
+
+json read_json(const std::filesystem::path& path) {
+  try {
+    auto value = json::parse(io::read_file(path));
+    if (!value.is_object()) input_error("{}: expected a JSON object, found {}", path.string(), value.type_name());
+    return value;
+  } catch (const json::parse_error& error) {
+    input_error("{}: not valid JSON near byte {}", path.string(), error.byte);
+  }
+}
+
+/// As float64 on the CPU, with the dimensions a report can show.
+Tensor read_array(const std::filesystem::path& path, int64_t dimensions) {
+  auto array = io::read_npy(path);
+  if (array.is_complex()) input_error("{}: expected real numbers, found complex ones", path.string());
+  if (array.dim() != dimensions || array.numel() == 0)
+    input_error("{}: expected a filled array of {} dimensions, found {}", path.string(), dimensions,
+                describe(array.sizes()));
+  return array.to(at::kDouble);
+}
+
+Tensor read_array(const std::filesystem::path& path, at::IntArrayRef shape) {
+  auto array = read_array(path, static_cast<int64_t>(shape.size()));
+  if (array.sizes() != shape)
+    input_error("{}: expected {} as samples.npy has it, found {}", path.string(), describe(shape),
+                describe(array.sizes()));
+  return array;
+}
+
+/// An image to look at, or nothing: measurements need not be images.
+std::optional<Tensor> read_observation(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto array = io::read_npy(path);
+  while (array.dim() > 3 && array.size(0) == 1) array = array.squeeze(0);
+  if (array.dim() == 2) array = array.unsqueeze(0);
+  if (array.dim() != 3 || array.numel() == 0 || array.size(1) < 8 || array.size(2) < 8) return std::nullopt;
+  return array;
+}
+
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> parts;
+  std::istringstream stream(line);
+  for (std::string part; std::getline(stream, part, ',');) {
+    const auto first = part.find_first_not_of(" \t\r"), last = part.find_last_not_of(" \t\r");
+    parts.push_back(first == std::string::npos ? "" : part.substr(first, last - first + 1));
+  }
+  // A blank last cell leaves nothing for getline to find.
+  if (!line.empty() && line.back() == ',') parts.emplace_back();
+  return parts;
+}
+
+double parse_cell(const std::string& cell, const std::filesystem::path& path, size_t row) {
+  if (cell.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error == std::errc::result_out_of_range) return std::numeric_limits<double>::infinity();
+  if (error != std::errc() || end != cell.data() + cell.size())
+    input_error("{}:{}: expected a number, found '{}'", path.string(), row, cell);
+  return value;
+}
+
+void read_trace(const std::filesystem::path& path, RunFolder& run) {
+  std::istringstream lines(io::read_file(path));
+  std::string line;
+  if (!std::getline(lines, line) || line.empty()) input_error("{}: expected a header row, found nothing", path.string());
+  run.trace_names = cells(line);
+  for (size_t row = 2; std::getline(lines, line); ++row) {
+    if (line.empty() || line == "\r") continue;
+    const auto parts = cells(line);
+    if (parts.size() != run.trace_names.size())
+      input_error("{}:{}: expected {} cells as in the header, found {}", path.string(), row, run.trace_names.size(),
+                  parts.size());
+    for (size_t i = 0; i < parts.size(); ++i) run.trace[run.trace_names[i]].push_back(parse_cell(parts[i], path, row));
+  }
+}
+
+const json* find(const json& from, const std::vector<std::string>& keys) {
+  const auto* at = &from;
+  for (const auto& key : keys) {
+    if (!at->is_object() || !at->contains(key)) return nullptr;
+    at = &(*at)[key];
+  }
+  return at->is_null() ? nullptr : at;
+}
+
+}  // namespace
+
+RunFolder read_run(const std::filesystem::path& run) {
+  if (!std::filesystem::is_directory(run)) input_error("{}: no such run folder", run.string());
+  RunFolder folder;
+  folder.path = run;
+  folder.config = io::read_file(run / "config.yaml");
+  folder.summary = read_json(run / "summary.json");
+  folder.samples = read_array(run / "samples.npy", 4);
+  const auto shape = folder.samples.sizes().slice(1).vec();
+  folder.mean = read_array(run / "mean.npy", shape);
+  folder.sd = read_array(run / "sd.npy", shape);
+  folder.quantiles = read_array(run / "quantiles.npy", Shape{5, shape[0], shape[1], shape[2]});
+  read_trace(run / "trace.csv", folder);
+  if (std::filesystem::exists(run / "truth.npy")) folder.truth = read_array(run / "truth.npy", shape);
+  if (std::filesystem::exists(run / "metrics.json")) folder.metrics = read_json(run / "metrics.json");
+  folder.observation = read_observation(run / "inputs" / "observation.npy");
+  return folder;
+}
+
+std::optional<double> number_at(const json& from, const std::vector<std::string>& keys) {
+  const auto* at = find(from, keys);
+  return at && at->is_number() ? std::optional(at->get<double>()) : std::nullopt;
+}
+
+std::string text_at(const json& from, const std::vector<std::string>& keys) {
+  const auto* at = find(from, keys);
+  if (!at) return {};
+  // Text that is not UTF-8 must not stop the report.
+  return at->is_string() ? at->get<std::string>() : at->dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace penumbra::report

@@ -1,0 +1,41 @@
+/// A run folder as the report reads it: what `penumbra sample` and `penumbra evaluate` left behind.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace penumbra::report {
+
+/// A CSV file of numbers by column; a blank cell is NaN.
+using Columns = std::map<std::string, std::vector<double>>;
+
+struct RunFolder {
+  std::filesystem::path path;
+  std::string config;          ///< config.yaml as text
+  nlohmann::json summary;      ///< summary.json
+  Tensor samples;              ///< [chains, C, H, W]
+  Tensor mean, sd;             ///< [C, H, W]
+  Tensor quantiles;            ///< [5, C, H, W]: 0.5, 2.5, 50, 97.5 and 99.5 %
+  Columns trace;               ///< trace.csv
+  std::vector<std::string> trace_names;  ///< its columns in order
+  std::optional<Tensor> truth, observation;
+  std::optional<nlohmann::json> metrics;
+};
+
+/// Throws InputError naming the file where a required one is missing or any one is not what it should be.
+RunFolder read_run(const std::filesystem::path& run);
+
+/// The number at summary.a.b..., absent where any step is missing or not a number.
+std::optional<double> number_at(const nlohmann::json& json, const std::vector<std::string>& keys);
+
+/// The text there; numbers, booleans and lists as JSON writes them; empty where absent or null.
+std::string text_at(const nlohmann::json& json, const std::vector<std::string>& keys);
+
+}  // namespace penumbra::report
