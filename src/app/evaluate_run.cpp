@@ -20,7 +20,7 @@ nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& trut
   if (truth.sizes() != mean.sizes())
     input_error("{}: expected an image of {}, as the run's, found {}", name, describe(mean.sizes()),
                 describe(truth.sizes()));
-  const auto metrics = diagnostics::to_json(diagnostics::evaluate(truth, mean, sd, samples));
+  const auto metrics = diagnostics::to_json(diagnostics::compare(truth, {mean, sd, samples}));
   io::write_npy(run / "truth.npy", truth.to(at::kFloat));
   io::write_file(run / "metrics.json", metrics.dump(2) + "\n");
   report::write_run_report(run);
