@@ -28,9 +28,9 @@ for seeds in tests/fuzz/corpus/*/; do
   mkdir -p "$corpus"
   echo "fuzz $target: $duration s"
   # The first folder collects new inputs, the second is only read.
-  if ! build-fuzz/tests/fuzz/"${target}_fuzz" -max_total_time="$duration" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -max_len=4096 \
-      -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" "$corpus" "$seeds" \
-      >"build-fuzz/$target.log" 2>&1; then
+  if ! build-fuzz/tests/fuzz/"${target}_fuzz" -max_total_time="$duration" -timeout=20 -rss_limit_mb=2048 \
+      -malloc_limit_mb=512 -max_len=4096 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
+      "$corpus" "$seeds" >"build-fuzz/$target.log" 2>&1; then
     failed=1
     echo "fuzz $target: FOUND, see build-fuzz/$target.log" >&2
     tail -n 40 "build-fuzz/$target.log" >&2
