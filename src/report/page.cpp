@@ -28,6 +28,20 @@ const char* word(Level level) {
   return "note";
 }
 
+const char* word(Size size) {
+  switch (size) {
+    case Size::small:
+      return "small";
+    case Size::medium:
+      return "medium";
+    case Size::large:
+      return "large";
+    case Size::full:
+      return "full";
+  }
+  return "medium";
+}
+
 std::string badge_html(const Badge& badge) {
   return fmt::format("<span class=\"badge {}\">{}</span>", word(badge.level), escape(badge.text));
 }
@@ -120,9 +134,7 @@ Page& Page::text(const std::string& paragraph) {
 
 Page& Page::figures(const std::vector<Figure>& figures, Size size) {
   if (figures.empty()) return *this;
-  body_ += fmt::format("<div class=\"figures {}\">\n", size == Size::small    ? "small"
-                                                       : size == Size::medium ? "medium"
-                                                                              : "large");
+  body_ += fmt::format("<div class=\"figures {}\">\n", word(size));
   for (const auto& figure : figures) body_ += std::visit([](const auto& f) { return figure_html(f); }, figure);
   body_ += "</div>\n";
   return *this;

@@ -52,18 +52,20 @@ Picture observed(const Tensor& observation) {
           (size / largest).clamp_min(1e-4).log10(), Range{-4, 0}};
 }
 
-void add_truth(std::vector<Figure>& figures, const RunFolder& run) {
+std::vector<Figure> against_truth(const RunFolder& run) {
+  std::vector<Figure> figures;
   const auto error = run.mean - *run.truth;
   const auto outside = (error.abs() > 3 * run.sd).to(at::kDouble);
   figures.push_back(Picture{"Truth", "Known here because the run was evaluated against it.", *run.truth,
                             shared_range(run), intensity_map(run)});
-  figures.push_back(Picture{"Error", "Mean minus truth." + missing_note(error), error, symmetric_range(error),
-                            Colormap::diverging});
+  figures.push_back(
+      Picture{"Error", "Mean minus truth." + missing_note(error), error, symmetric_range(error), Colormap::diverging});
   figures.push_back(Picture{"Error beyond 3 SD",
                             fmt::format("Light where the truth is more than 3 SD from the mean: {} % of the values. "
                                         "Honest uncertainty leaves few and scatters them.",
                                         format_number(100 * outside.mean().item<double>())),
                             outside, Range{0, 1}, Colormap::ember, false});
+  return figures;
 }
 
 /// x against its place along a row, or along all values of a tiny problem.
@@ -74,7 +76,8 @@ Chart band_chart(const std::string& title, const std::string& x_label) {
 void fill_band(Chart& chart, const Tensor& mean, const Tensor& low, const Tensor& high) {
   std::vector<double> place(mean.numel());
   for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<double>(i);
-  chart.series.push_back({.name = "95 % interval", .x = place, .low = numbers(low), .high = numbers(high), .colour = 0});
+  chart.series.push_back(
+      {.name = "95 % interval", .x = place, .low = numbers(low), .high = numbers(high), .colour = 0});
   chart.series.push_back({.name = "posterior mean", .x = place, .y = numbers(mean), .colour = 0});
 }
 
@@ -86,7 +89,9 @@ void add_tiny_answer(Page& page, const RunFolder& run) {
   const auto samples = flat(run.samples);
   const auto count = samples.size(1);
   if (count == 1) {
-    page.figures({Plot{{.title = "Samples", .x = {.label = "value"}, .y = {.label = "count"},
+    page.figures({Plot{{.title = "Samples",
+                        .x = {.label = "value"},
+                        .y = {.label = "count"},
                         .series = {histogram("last iterates", numbers(samples), 40)}},
                        "The last iterate of each chain."}},
                  Size::large);
@@ -95,7 +100,9 @@ void add_tiny_answer(Page& page, const RunFolder& run) {
   std::vector<Figure> figures;
   if (count == 2) {
     Chart chart{.title = "Samples", .x = {.label = "first pixel"}, .y = {.label = "second pixel"}, .square = true};
-    chart.series.push_back({.name = "samples", .x = numbers(samples.select(1, 0)), .y = numbers(samples.select(1, 1)),
+    chart.series.push_back({.name = "samples",
+                            .x = numbers(samples.select(1, 0)),
+                            .y = numbers(samples.select(1, 1)),
                             .mark = Mark::points});
     const auto mark = [&](const std::string& name, const Tensor& image, int colour) {
       const auto at = numbers(image);
@@ -119,9 +126,10 @@ void add_answer(Page& page, const RunFolder& run) {
   if (!is_image(run)) return add_tiny_answer(page, run);
   const auto shared = shared_range(run);
   const auto map = intensity_map(run);
-  page.text(fmt::format("The mean{}, the samples and the bounds share one colour range, {} to {} (the central 99.8 % of "
-                        "their values; what lies outside takes the end's colour). Each other picture has its own.",
-                        run.truth ? ", the truth" : "", format_number(shared.low), format_number(shared.high)));
+  page.text(
+      fmt::format("The mean{}, the samples and the bounds share one colour range, {} to {} (the central 99.8 % of "
+                  "their values; what lies outside takes the end's colour). Each other picture has its own.",
+                  run.truth ? ", the truth" : "", format_number(shared.low), format_number(shared.high)));
   const auto width = run.quantiles[q975] - run.quantiles[q025];
   std::vector<Figure> figures{
       Picture{"Posterior mean", "The best single image in the mean square sense." + missing_note(run.mean), run.mean,
@@ -131,12 +139,14 @@ void add_answer(Page& page, const RunFolder& run) {
                           format_number(run.sd.mean().item<double>()), missing_note(run.sd)),
               run.sd, from_zero(run.sd), Colormap::sd}};
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
-  if (run.truth) add_truth(figures, run);
-  figures.push_back(Picture{"Width of the 95 % interval", "Upper minus lower bound of the central 95 %.", width,
+  page.figures(figures);
+  if (run.truth) page.figures(against_truth(run));
+  figures.clear();
+  figures.push_back(Picture{"95 % interval, width", "Upper minus lower bound of the central 95 %.", width,
                             from_zero(width), Colormap::sd});
-  figures.push_back(Picture{"Lower bound, 2.5 %", "The value is below this with 2.5 % probability.",
+  figures.push_back(Picture{"95 % interval, lower", "The value is below this with 2.5 % probability.",
                             run.quantiles[q025], shared, map});
-  figures.push_back(Picture{"Upper bound, 97.5 %", "The value is above this with 2.5 % probability.",
+  figures.push_back(Picture{"95 % interval, upper", "The value is above this with 2.5 % probability.",
                             run.quantiles[q975], shared, map});
   page.figures(figures);
 }
@@ -149,10 +159,10 @@ void add_profile(Page& page, const RunFolder& run) {
   std::vector<Figure> figures;
   for (int64_t channel = 0; channel < std::min<int64_t>(run.mean.size(0), 4); ++channel) {
     const auto line = [&](const Tensor& image) { return image[channel][row]; };
-    auto chart = band_chart(run.mean.size(0) == 1 ? fmt::format("Row {}", row)
-                                                  : fmt::format("Row {}, channel {}", row, channel),
-                            "column (pixels)");
-    chart.width = 800;
+    auto chart =
+        band_chart(run.mean.size(0) == 1 ? fmt::format("Row {}", row) : fmt::format("Row {}, channel {}", row, channel),
+                   "column (pixels)");
+    chart.width = 960;
     fill_band(chart, line(run.mean), line(run.quantiles[q025]), line(run.quantiles[q975]));
     if (run.truth) fill_truth(chart, line(*run.truth));
     figures.push_back(Plot{chart, "Shaded: the central 95 % of the posterior at each pixel on its own."});

@@ -78,7 +78,8 @@ double parse_cell(const std::string& cell, const std::filesystem::path& path, si
 void read_trace(const std::filesystem::path& path, RunFolder& run) {
   std::istringstream lines(io::read_file(path));
   std::string line;
-  if (!std::getline(lines, line) || line.empty()) input_error("{}: expected a header row, found nothing", path.string());
+  if (!std::getline(lines, line) || line.empty())
+    input_error("{}: expected a header row, found nothing", path.string());
   run.trace_names = cells(line);
   for (size_t row = 2; std::getline(lines, line); ++row) {
     if (line.empty() || line == "\r") continue;

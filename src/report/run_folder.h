@@ -18,12 +18,12 @@ using Columns = std::map<std::string, std::vector<double>>;
 
 struct RunFolder {
   std::filesystem::path path;
-  std::string config;          ///< config.yaml as text
-  nlohmann::json summary;      ///< summary.json
-  Tensor samples;              ///< [chains, C, H, W]
-  Tensor mean, sd;             ///< [C, H, W]
-  Tensor quantiles;            ///< [5, C, H, W]: 0.5, 2.5, 50, 97.5 and 99.5 %
-  Columns trace;               ///< trace.csv
+  std::string config;                    ///< config.yaml as text
+  nlohmann::json summary;                ///< summary.json
+  Tensor samples;                        ///< [chains, C, H, W]
+  Tensor mean, sd;                       ///< [C, H, W]
+  Tensor quantiles;                      ///< [5, C, H, W]: 0.5, 2.5, 50, 97.5 and 99.5 %
+  Columns trace;                         ///< trace.csv
   std::vector<std::string> trace_names;  ///< its columns in order
   std::optional<Tensor> truth, observation;
   std::optional<nlohmann::json> metrics;
