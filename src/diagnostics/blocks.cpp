@@ -11,8 +11,9 @@ namespace penumbra::diagnostics {
 Tensor by_blocks(const Tensor& draws, const Statistic& statistic) {
   if (draws.dim() < 2 || draws.numel() == 0)
     input_error("diagnostics: expected draws [records, chains, ...], found {}", describe(draws.sizes()));
-  // 2^21 numbers are 16 MiB; the statistics hold a few copies.
-  const int64_t per_block = std::max<int64_t>((int64_t{1} << 21) / (draws.size(0) * draws.size(1)), 1);
+  // 2^21 numbers are 16 MiB; the statistics hold a few copies, or a few hundred numbers a pixel.
+  const auto fit = (int64_t{1} << 21) / (draws.size(0) * draws.size(1));
+  const auto per_block = std::clamp<int64_t>(fit, 1, 1 << 14);
   const auto all = draws.detach().reshape({draws.size(0), draws.size(1), -1});
   std::vector<Tensor> results;
   for (int64_t first = 0; first < all.size(2); first += per_block) {
@@ -26,6 +27,8 @@ Tensor by_blocks(const Tensor& draws, const Statistic& statistic) {
 }
 
 Tensor is_constant(const Tensor& block) { return block.amax({0, 1}) == block.amin({0, 1}); }
+
+Tensor is_finite(const Tensor& block) { return block.isfinite().flatten(0, 1).all(0); }
 
 Tensor variance(const Tensor& x, int64_t dim) { return x.var(at::IntArrayRef(dim), true); }
 

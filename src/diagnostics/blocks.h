@@ -16,6 +16,9 @@ Tensor by_blocks(const Tensor& draws, const Statistic& statistic);
 /// Pixels whose draws are all the same number, [pixels]. Exact: no variance to round.
 Tensor is_constant(const Tensor& block);
 
+/// Pixels whose draws are all finite, [pixels].
+Tensor is_finite(const Tensor& block);
+
 /// Unbiased, along one dimension of extent 2 or more.
 Tensor variance(const Tensor& x, int64_t dim);
 

@@ -80,15 +80,4 @@ double nested_rhat_quantile(int64_t superchains, int64_t chains_per_group, doubl
   return std::sqrt(1 + f_quantile(K - 1, K * (M - 1), p) / M);
 }
 
-Tensor drift(const Tensor& draws) {
-  if (draws.dim() < 2 || draws.size(0) < 2 || draws.size(1) < 2)
-    input_error("drift: expected 2 records or more of 2 chains or more, found draws {}", describe(draws.sizes()));
-  return by_blocks(draws, [](const Tensor& block) {
-    const auto n = block.size(0) / 2;
-    const auto change = block.narrow(0, block.size(0) - n, n).mean(0) - block.narrow(0, 0, n).mean(0);
-    const auto error = (variance(change, 0) / static_cast<double>(change.size(0))).sqrt();
-    return at::where(is_constant(block), at::zeros_like(error), change.mean(0) / error);
-  });
-}
-
 }  // namespace penumbra::diagnostics

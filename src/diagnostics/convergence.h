@@ -7,8 +7,8 @@
 ///  - nested R-hat: do groups of chains agree? It sees the start only where the chains of a group share theirs.
 ///    Groups of chains with independent starts are exchangeable, so it stays at its null value, converged or not:
 ///    it then finds groups that differ for another reason (a batch, a device, a seed) and nothing else.
-///  - drift: is the ensemble still moving? Valid for chains of any length and any correlation.
-/// A pixel whose draws are all equal has R-hat 1, drift 0 and as many effective draws as draws.
+/// For many short chains drift.h asks the question that can be answered: is the ensemble still moving?
+/// A pixel whose draws are all equal has R-hat 1 and as many effective draws as draws.
 #pragma once
 
 #include "core/tensor.h"
@@ -36,11 +36,6 @@ double nested_rhat_null(int64_t chains_per_group, int64_t records);
 /// The value that nested R-hat of exchangeable Gaussian chains exceeds with probability 1 - p at T = 1, where
 /// M B / W has the F distribution with K - 1 and K (M - 1) degrees of freedom; for T > 1 it is exceeded less often.
 double nested_rhat_quantile(int64_t superchains, int64_t chains_per_group, double p);
-
-/// Student's t of the chains' changes d_c = mean of the later half - mean of the earlier half of chain c's records:
-/// mean(d) / (sd(d) / sqrt(chains)). Stationary chains give t with chains - 1 degrees of freedom, whatever their
-/// correlation, since each contributes one independent number. T >= 2 and chains >= 2.
-Tensor drift(const Tensor& draws);
 
 /// Effective sample size for the mean, all chains together: (chains T) / tau with
 /// tau = 1 + 2 sum_t (1 - t / T) rho_t, rho_t = 1 - V_t / (2 var+) from the variogram V_t (Bayesian Data Analysis,

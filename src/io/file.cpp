@@ -121,11 +121,15 @@ void write_file(const fs::path& path, std::string_view content) {
   if (is_special(path)) return write_through(path, path, 0, content);
   Temporary temporary{temporary_name(folder_of(path))};
   write_through(temporary.path, path, O_CREAT | O_TRUNC, content);
-  if (::rename(temporary.path.c_str(), path.c_str()) != 0) cannot_write(path, errno);
+  rename_durably(temporary.path, path);
   temporary.path.clear();
+}
+
+void rename_durably(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) cannot_write(to, errno);
   // Without this the new name may be lost when the machine stops, though the content is safe.
-  Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
-  if (folder && !flush(folder.get())) cannot_write(path, errno);
+  Descriptor folder(folder_of(to), O_RDONLY | O_DIRECTORY);
+  if (folder && !flush(folder.get())) cannot_write(to, errno);
 }
 
 void require_writable(const fs::path& folder, uint64_t bytes) {

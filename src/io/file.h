@@ -15,6 +15,9 @@ std::string read_file(const std::filesystem::path& path);
 /// (a full disk, say); the target is then what it was.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
+/// Renames a file or a folder within one parent folder, so that the new name survives a crash of the machine.
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// Throws MachineError unless the folder can be made, written to, and has this much room.
 void require_writable(const std::filesystem::path& folder, uint64_t bytes);
 

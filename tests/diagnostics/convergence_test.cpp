@@ -84,27 +84,10 @@ TEST(NestedRhat, IsBlindToIndependentStarts) {
   EXPECT_NEAR(number(nested_rhat(stuck, 6).median()), nested_rhat_quantile(6, 6, 0.5), 0.01);
 }
 
-// t with c - 1 degrees of freedom has variance (c - 1) / (c - 3), here 19 / 17, however correlated the records.
-TEST(Drift, IsStudentsTForStationaryChains) {
-  for (const double rho : {0.0, 0.99}) {
-    const auto t = drift(autoregressive(rho, {6, 20, 20000}));
-    // Fourth moment 3 d^2 / ((d - 2) (d - 4)) with d = 19: the mean of t^2 has SD 1.84 / sqrt(pixels).
-    EXPECT_NEAR(number(t.square().mean()), 19.0 / 17, 5 * 1.84 / std::sqrt(20000.0)) << rho;
-  }
-}
-
-TEST(Drift, SeesAnEnsembleThatStillMoves) {
-  // One SD between the halves: t is about 1 / (sqrt(2/2) / sqrt(100)) = 10.
-  const auto draws = independent({4, 100, 200});
-  const auto moving = at::cat({draws.narrow(0, 0, 2), draws.narrow(0, 2, 2) + 1});
-  EXPECT_NEAR(number(drift(moving).mean()), 10, 5 * 1.3 / std::sqrt(200.0));
-}
-
 TEST(Convergence, ConstantPixelsAreConverged) {
   const auto draws = at::full({10, 4, 3}, 0.1, at::kDouble);
   EXPECT_TRUE((split_rhat(draws) == 1).all().item<bool>());
   EXPECT_TRUE((nested_rhat(draws, 2) == 1).all().item<bool>());
-  EXPECT_TRUE((drift(draws) == 0).all().item<bool>());
   EXPECT_TRUE((ess(draws) == 40).all().item<bool>());
   EXPECT_TRUE((ess(draws.narrow(0, 0, 2)) == 8).all().item<bool>());
 }
@@ -116,7 +99,7 @@ TEST(Convergence, StuckChainsAreNot) {
 
 TEST(Convergence, KeepsThePixelShape) {
   const auto draws = independent({8, 16, 30}).reshape({8, 16, 2, 3, 5});
-  for (const auto& map : {split_rhat(draws), nested_rhat(draws, 4), drift(draws), ess(draws)})
+  for (const auto& map : {split_rhat(draws), nested_rhat(draws, 4), ess(draws)})
     EXPECT_EQ(map.sizes(), (std::vector<int64_t>{2, 3, 5}));
 }
 
@@ -124,8 +107,6 @@ TEST(Convergence, RefusesTooFewDraws) {
   EXPECT_THROW(split_rhat(at::zeros({3, 4, 1})), InputError);
   EXPECT_THROW(nested_rhat(at::zeros({1, 4, 1}), 4), InputError);
   EXPECT_THROW(nested_rhat(at::zeros({1, 4, 1}), 1), InputError);
-  EXPECT_THROW(drift(at::zeros({1, 4, 1})), InputError);
-  EXPECT_THROW(drift(at::zeros({4, 1, 1})), InputError);
 }
 
 }  // namespace

@@ -1,0 +1,116 @@
+/// penumbra info FILE: says what a data file, a configuration or a run is.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "app/run_files.h"
+#include "app/wiring.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/image.h"
+#include "io/npy.h"
+
+namespace penumbra::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Options {
+  fs::path path;
+  bool json = false;
+};
+
+json describe_array(const Tensor& array) {
+  json info{{"shape", array.sizes().vec()}, {"type", c10::toString(array.scalar_type())}};
+  if (array.numel() == 0) return info;
+  const auto values = array.is_complex() ? array.abs() : array.to(at::kDouble);
+  info["finite"] = values.isfinite().all().item<bool>();
+  info[array.is_complex() ? "smallest_magnitude" : "minimum"] = values.min().item<double>();
+  info[array.is_complex() ? "largest_magnitude" : "maximum"] = values.max().item<double>();
+  info["mean"] = values.to(at::kDouble).mean().item<double>();
+  return info;
+}
+
+json describe_run(const fs::path& folder) {
+  if (!fs::exists(folder / "config.yaml"))
+    input_error("{}: expected a run's folder (with config.yaml), found another folder", folder.string());
+  json info{{"kind", "run"}, {"complete", fs::exists(folder / "summary.json")}};
+  info["can_resume"] = fs::exists(folder / "checkpoint");
+  if (!info["complete"].get<bool>()) return info;
+  const auto summary = json::parse(io::read_file(folder / "summary.json"), nullptr, false);
+  if (summary.is_discarded()) input_error("{}: expected JSON", (folder / "summary.json").string());
+  for (const auto* key : {"program", "outcome", "verdict", "seed", "device", "problem", "sampler", "chains", "timings"})
+    if (summary.contains(key)) info[key] = summary[key];
+  return info;
+}
+
+json describe_configuration(const fs::path& path) {
+  ConfigOptions options;
+  options.path = path;
+  auto settings = Settings::from_file(path);
+  const Placement placement{at::kFloat, at::kCPU};
+  if (!settings.is_section("sampler")) {
+    const auto prior = load_prior(path, placement);
+    return {{"kind", "prior"},
+            {"image_shape", prior->image_shape()},
+            {"sigma_range", {prior->sigma_range().low, prior->sigma_range().high}},
+            {"density_known", prior->draw(1, {}).has_value()}};
+  }
+  const auto problem = load_problem(options);
+  json info{{"kind", "configuration"},
+            {"prior", problem.prior_kind},
+            {"likelihood", problem.likelihood_kind},
+            {"sampler", problem.sampler_kind},
+            {"image_shape", problem.posterior.image_shape()},
+            {"steps", problem.plan.steps},
+            {"chains", problem.plan.chains},
+            {"step_size", problem.sampler->step_size()},
+            {"seed", problem.seed}};
+  if (const auto L_g = problem.posterior.likelihood->lipschitz()) info["lipschitz_likelihood"] = *L_g;
+  return info;
+}
+
+json describe_path(const fs::path& path) {
+  if (fs::is_directory(path)) return describe_run(path);
+  const auto extension = path.extension().string();
+  json info;
+  if (extension == ".npy") {
+    info = describe_array(io::read_npy(path));
+    info["kind"] = "array (NPY)";
+  } else if (extension == ".png") {
+    info = describe_array(io::read_image(path, 0, 1));
+    info["kind"] = "image (PNG), black 0 and white 1";
+  } else if (extension == ".yaml" || extension == ".yml") {
+    info = describe_configuration(path);
+  } else {
+    if (!fs::exists(path)) input_error("{}: no such file", path.string());
+    input_error("{}: expected a run's folder or a file ending in .npy, .png or .yaml", path.string());
+  }
+  return info;
+}
+
+std::function<int()> declare(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("FILE", options->path, "NPY, PNG, YAML configuration or prior, or a run's folder")->required();
+  command.add_flag("--json", options->json, "print JSON");
+  return [options] {
+    const auto info = describe_path(options->path);
+    if (options->json) {
+      fmt::print("{}\n", info.dump(2));
+    } else {
+      fmt::print("{}: {}\n", options->path.string(), info["kind"].get<std::string>());
+      for (const auto& [key, value] : info.items())
+        if (key != "kind") fmt::print("  {:<22} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return success;
+  };
+}
+
+}  // namespace
+
+extern const CommandEntry info{"info", "say what a file or a run is", declare};
+
+}  // namespace penumbra::app

@@ -1,0 +1,201 @@
+#include "app/run_files.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/chrono.h>
+#include <torch/version.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "diagnostics/quantiles.h"
+#include "diagnostics/verdict.h"
+#include "io/file.h"
+#include "io/npy.h"
+#include "report/run_report.h"
+#include "theory/bounds.h"
+#include "theory/lipschitz.h"
+
+namespace penumbra::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+json optional_number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
+
+/// NaN and infinity have no JSON; null says "not a number" as well.
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+std::string utc(std::chrono::system_clock::time_point time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+json describe_problem(const Problem& problem, const ChainRun& run) {
+  int64_t data_count = 0;
+  for (const auto& misfit : problem.posterior.likelihood->misfit(run.state().x)) data_count += misfit.data_count;
+  return {{"prior", problem.prior_kind},
+          {"likelihood", problem.likelihood_kind},
+          {"image_shape", problem.posterior.image_shape()},
+          {"data_count", data_count}};
+}
+
+/// What every summary holds, however the run ended.
+json common_summary(const Problem& problem, const ChainRun& run) {
+  const auto now = std::chrono::system_clock::now();
+  const auto elapsed = std::chrono::duration_cast<std::chrono::system_clock::duration>(
+      std::chrono::duration<double>(run.seconds()));
+  const auto iterations = static_cast<double>(run.state().k);
+  return {{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}, {"libtorch", TORCH_VERSION}}},
+          {"device", problem.placement.device.str()},
+          {"threads", at::get_num_threads()},
+          {"seed", problem.seed},
+          {"started", utc(now - elapsed)},
+          {"finished", utc(now)},
+          {"timings",
+           {{"total_s", run.seconds()},
+            {"per_iteration_ms", 1000 * run.seconds() / std::max(iterations, 1.0)},
+            {"iterations", run.state().k}}},
+          {"problem", describe_problem(problem, run)},
+          {"sampler",
+           {{"kind", problem.sampler_kind},
+            {"steps", problem.plan.steps},
+            {"step_size", problem.sampler->step_size()},
+            {"precision", problem.placement.precision == at::kDouble ? "float64" : "float32"}}},
+          {"chains",
+           {{"count", problem.plan.chains},
+            {"first", problem.plan.first_chain},
+            {"records", run.statistics().moments().records()},
+            {"record_from", problem.plan.record_from},
+            {"record_every", problem.plan.record_every}}}};
+}
+
+json describe_limits(const Problem& problem, const StepLimits& limits) {
+  return {{"step_size", problem.sampler->step_size()},
+          {"stability_limit", optional_number(limits.stability)},
+          {"theorem_limit", optional_number(limits.theorem)},
+          {"lipschitz_likelihood", optional_number(limits.lipschitz_likelihood)},
+          {"lipschitz_prior", optional_number(limits.lipschitz_prior)}};
+}
+
+struct Judgement {
+  json diagnostics;
+  std::vector<diagnostics::Verdict> verdicts;
+};
+
+/// How well the data are explained, averaged over the last iterates of all chains.
+void judge_misfit(const Problem& problem, const ChainRun& run, Judgement& judgement) {
+  judgement.diagnostics["misfit"] = json::array();
+  for (const auto& misfit : problem.posterior.likelihood->misfit(run.state().x)) {
+    const double chi2 = misfit.chi2.mean().item<double>();
+    judgement.diagnostics["misfit"].push_back({{"term", misfit.term},
+                                               {"chi2", number(chi2)},
+                                               {"expected", 1},
+                                               {"tolerance", std::sqrt(2 / static_cast<double>(misfit.data_count))},
+                                               {"data_count", misfit.data_count}});
+    judgement.verdicts.push_back(diagnostics::misfit_verdict(misfit.term, chi2, misfit.data_count));
+  }
+}
+
+Judgement judge(const Problem& problem, const ChainRun& run) {
+  Judgement judgement;
+  if (problem.entry->random) {
+    const auto convergence = diagnostics::assess(run.statistics().history().draws());
+    judgement.diagnostics = diagnostics::to_json(convergence);
+    judgement.verdicts = diagnostics::verdicts(convergence);
+  } else {
+    judgement.verdicts.push_back({"note", "sampler", fmt::format("{} is a deterministic iteration: its chains differ only "
+                                                                 "by their start, and their spread is no uncertainty",
+                                                                 problem.sampler_kind)});
+  }
+  judge_misfit(problem, run, judgement);
+  const auto points = run.state().x.narrow(0, 0, std::min<int64_t>(4, run.state().x.size(0)));
+  const auto limits = step_limits(problem, points);
+  judgement.diagnostics["step"] = describe_limits(problem, limits);
+  if (problem.entry->random)
+    judgement.verdicts.push_back(diagnostics::step_verdict(problem.sampler->step_size(), limits.stability, limits.theorem));
+  return judgement;
+}
+
+/// The worst finding speaks for the run.
+std::string overall(const std::vector<diagnostics::Verdict>& verdicts) {
+  for (const auto* level : {"bad", "warning"})
+    for (const auto& verdict : verdicts)
+      if (verdict.level == level) return verdict.text;
+  return "No diagnostic found anything wrong.";
+}
+
+void write_summary(const fs::path& folder, json summary, const Judgement& judgement) {
+  summary["diagnostics"] = judgement.diagnostics;
+  summary["verdicts"] = json::array();
+  for (const auto& [level, about, text] : judgement.verdicts)
+    summary["verdicts"].push_back({{"level", level}, {"about", about}, {"text", text}});
+  summary["verdict"] = overall(judgement.verdicts);
+  io::write_file(folder / "summary.json", summary.dump(2) + "\n");
+}
+
+}  // namespace
+
+StepLimits step_limits(const Problem& problem, const Tensor& points) {
+  StepLimits limits;
+  if (!problem.entry->random) return limits;
+  theory::BoundInputs inputs;
+  inputs.theorem = theory::theorem_of(problem.entry->discretization, problem.entry->annealed);
+  inputs.n = element_count(problem.posterior.image_shape());
+  inputs.gamma = problem.sampler->step_size();
+  const theory::LipschitzOptions options{.max_iterations = 30, .tolerance = 1e-2};
+  inputs.L_g = theory::likelihood_lipschitz(*problem.posterior.likelihood, points, options).value;
+  // The settled schedule decides what the samples are; a start that overshoots and contracts again does no harm.
+  const auto last = problem.sampler->annealing(problem.plan.steps - 1);
+  const double L_sigma = theory::score_lipschitz(*problem.posterior.prior, points, last.sigma, options).value;
+  inputs.L_p = L_sigma;
+  inputs.iterations = {{.annealing = last, .L_sigma = L_sigma}};
+  limits.lipschitz_likelihood = inputs.L_g;
+  limits.lipschitz_prior = L_sigma;
+  limits.stability = theory::stability_limit(inputs);
+  limits.theorem = theory::admissible_step(inputs);
+  return limits;
+}
+
+void write_results(const fs::path& folder, const Problem& problem, const ChainRun& run) {
+  io::write_npy(folder / "samples.npy", run.state().x.to(at::kCPU, at::kFloat));
+  io::write_npy(folder / "mean.npy", run.statistics().moments().mean().to(at::kFloat));
+  io::write_npy(folder / "sd.npy", run.statistics().moments().sd().to(at::kFloat));
+  const auto quantiles = diagnostics::quantiles(run.statistics().history().draws(), {0.005, 0.025, 0.5, 0.975, 0.995});
+  io::write_npy(folder / "quantiles.npy", quantiles.to(at::kFloat));
+  run.trace().write(folder / "trace.csv");
+  if (!problem.observation.empty()) {
+    fs::create_directories(folder / "inputs");
+    const auto target = folder / "inputs" / "observation.npy";
+    if (!fs::exists(target)) io::write_file(target, io::read_file(problem.observation));
+  }
+  auto summary = common_summary(problem, run);
+  summary["outcome"] = "finished";
+  write_summary(folder, std::move(summary), judge(problem, run));
+  report::write_run_report(folder);
+}
+
+void write_divergence(const fs::path& folder, const Problem& problem, const ChainRun& run, const StepLimits& limits) {
+  run.trace().write(folder / "trace.csv");
+  auto summary = common_summary(problem, run);
+  summary["outcome"] = "diverged";
+  summary["diverged_at"] = run.state().k;
+  Judgement judgement;
+  judgement.diagnostics["step"] = describe_limits(problem, limits);
+  const auto advice = limits.stability ? fmt::format("; a step below {:.3g} would be stable", *limits.stability) : "";
+  judgement.verdicts.push_back({"bad", "divergence",
+                                fmt::format("the chains diverged at iteration {} with step_size {:g}{}", run.state().k,
+                                            problem.sampler->step_size(), advice)});
+  write_summary(folder, std::move(summary), judgement);
+}
+
+void print_summary(const fs::path& folder) {
+  const auto summary = json::parse(io::read_file(folder / "summary.json"), nullptr, false);
+  if (summary.is_discarded()) input_error("{}: expected JSON", (folder / "summary.json").string());
+  for (const auto& verdict : summary.value("verdicts", json::array()))
+    fmt::print("{:>8}  {}\n", verdict.value("level", ""), verdict.value("text", ""));
+  fmt::print("{}\n", summary.value("verdict", ""));
+}
+
+}  // namespace penumbra::app

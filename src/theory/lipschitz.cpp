@@ -1,0 +1,116 @@
+#include "theory/lipschitz.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <functional>
+
+#include "core/random.h"
+
+namespace penumbra::theory {
+namespace {
+
+using Map = std::function<Tensor(const Tensor&)>;
+
+Tensor unit(const Tensor& v) { return v / per_chain(norm_per_chain(v).clamp_min(1e-300), v); }
+
+/// Iterates v <- turn(v) / |turn(v)| at every point at once; |product(v)| grows to the norm of the derivative.
+struct Products {
+  Map product;  ///< J v
+  Map turn;     ///< from J v to the next direction: J^T (J v), or J v itself
+};
+
+Lipschitz power_iteration(const Products& J, const Tensor& points, const LipschitzOptions& options) {
+  Lipschitz result;
+  result.converged = false;
+  auto v = unit(normal({options.seed, 0, 0}, Stream::probe, points));
+  auto norms = at::zeros({points.size(0)}, points.options());
+  int quiet = 0;
+  while (result.iterations < options.max_iterations && !result.converged) {
+    const auto Jv = J.product(v);
+    const auto now = norm_per_chain(Jv);
+    const double change = ((now - norms).abs() / now.clamp_min(1e-300)).max().item<double>();
+    // Two quiet iterations: the first may only say that the start was poor.
+    quiet = change <= options.tolerance ? quiet + 1 : 0;
+    result.converged = quiet >= 2;
+    norms = at::maximum(norms, now);
+    v = unit(J.turn(Jv));
+    ++result.iterations;
+  }
+  result.per_point = norms;
+  result.value = norms.max().item<double>();
+  return result;
+}
+
+/// J v = [f(x + h v) - f(x - h v)] / 2h for unit v, h at the cube root of the precision.
+Products by_differences(const Map& f, const Tensor& x) {
+  const double precision = x.scalar_type() == at::kDouble ? 2.2e-16 : 1.2e-7;
+  const auto h = std::cbrt(precision) * per_chain(norm_per_chain(x).clamp_min(1), x);
+  const auto product = [=](const Tensor& v) { return (f(x + h * v) - f(x - h * v)) / (2 * h); };
+  return {product, [](const Tensor& Jv) { return Jv; }};
+}
+
+Tensor gradient(const Tensor& of, const Tensor& with_respect_to, const Tensor& weight, bool keep_differentiable) {
+  return torch::autograd::grad({of}, {with_respect_to}, {weight}, /*retain_graph=*/true, keep_differentiable,
+                               /*allow_unused=*/true)[0];
+}
+
+/// Exact products: J^T u is a gradient, and J v the gradient of J^T u, which is linear in u, with respect to u.
+std::optional<Products> by_autograd(const Map& f, const Tensor& points) {
+  const at::AutoGradMode with_gradients(true);
+  const auto x = points.detach().clone().requires_grad_(true);
+  const auto y = f(x);
+  if (!y.requires_grad()) return std::nullopt;
+  const auto u = at::ones_like(y).requires_grad_(true);
+  Tensor JTu;
+  try {
+    JTu = gradient(y, x, u, true);
+  } catch (const c10::Error&) {  // an operation without a second derivative
+    return std::nullopt;
+  }
+  if (!JTu.defined() || !JTu.requires_grad()) return std::nullopt;
+  return Products{[=](const Tensor& v) { return gradient(JTu, u, v, false); },
+                  [=](const Tensor& Jv) { return gradient(y, x, Jv, false); }};
+}
+
+}  // namespace
+
+std::string name_of(Lipschitz::Method method) {
+  switch (method) {
+    case Lipschitz::Method::formula:
+      return "formula";
+    case Lipschitz::Method::autograd:
+      return "power iteration, exact products";
+    case Lipschitz::Method::differences:
+      return "power iteration, central differences";
+  }
+  return "";
+}
+
+Lipschitz likelihood_lipschitz(const Likelihood& likelihood, const Tensor& points, const LipschitzOptions& options) {
+  Lipschitz result;
+  if (const auto known = likelihood.lipschitz()) {
+    result.value = *known;
+    return result;
+  }
+  const at::NoGradGuard no_gradients;
+  const auto grad = [&](const Tensor& x) { return likelihood.grad(x); };
+  result = power_iteration(by_differences(grad, points), points, options);
+  result.method = Lipschitz::Method::differences;
+  return result;
+}
+
+Lipschitz score_lipschitz(const Score& score, const Tensor& points, double sigma, const LipschitzOptions& options) {
+  const Map S = [&](const Tensor& x) { return score.score(x, sigma); };
+  if (const auto exact = by_autograd(S, points)) {
+    auto result = power_iteration(*exact, points, options);
+    result.method = Lipschitz::Method::autograd;
+    return result;
+  }
+  const at::NoGradGuard no_gradients;
+  auto result = power_iteration(by_differences(S, points), points, options);
+  result.method = Lipschitz::Method::differences;
+  return result;
+}
+
+}  // namespace penumbra::theory

@@ -1,0 +1,135 @@
+#include "theory/lipschitz.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "likelihoods/gaussian.h"
+#include "models/dense.h"
+#include "priors/gaussian_mixture.h"
+
+namespace penumbra::theory {
+namespace {
+
+Tensor normal_points(int64_t count, int64_t n, uint64_t seed) {
+  return normal({seed, 0, 0}, Stream::truth, at::empty({count, 1, 1, n}, at::kDouble));
+}
+
+Tensor covariance(uint64_t seed, double floor) {
+  const auto F = normal_points(4, 4, seed).reshape({4, 4});
+  return F.mm(F.t()) + floor * at::eye(4, at::kDouble);
+}
+
+GaussianMixture mixture(int64_t components) {
+  std::vector<Component> parts;
+  for (int64_t j = 0; j < components; ++j)
+    parts.push_back({1.0 + static_cast<double>(j), normal_points(1, 4, 50 + j).reshape({4}),
+                     Covariance::full(covariance(70 + j, 0.3))});
+  return {{1, 1, 4}, parts};
+}
+
+/// Norm of the Jacobian of f at one point, column by column.
+template <typename Map>
+double dense_norm(const Map& f, const Tensor& x) {
+  const double h = 1e-5;
+  std::vector<Tensor> columns;
+  for (int64_t a = 0; a < x.numel(); ++a) {
+    auto e = at::zeros_like(x);
+    e.flatten()[a] = h;
+    columns.push_back((f(x + e) - f(x - e)).flatten() / (2 * h));
+  }
+  return at::linalg_matrix_norm(at::stack(columns, 1), 2).item<double>();
+}
+
+/// A score that is not differentiable by autograd, like one written with its own kernels.
+class Opaque final : public Score {
+ public:
+  explicit Opaque(GaussianMixture inner) : Score(inner.image_shape()), inner_(std::move(inner)) {}
+
+ private:
+  Tensor do_score(const Tensor& x, double sigma, const Cursor&) const override {
+    const at::NoGradGuard no_gradients;
+    return inner_.score(x.detach(), sigma);
+  }
+  GaussianMixture inner_;
+};
+
+/// Not a gradient: S(x) = x B^T with B far from symmetric.
+class Twisted final : public Score {
+ public:
+  Twisted() : Score({1, 1, 4}), B_(at::triu(normal_points(4, 4, 9).reshape({4, 4}))) {}
+  double norm() const { return at::linalg_matrix_norm(B_, 2).item<double>(); }
+
+ private:
+  Tensor do_score(const Tensor& x, double, const Cursor&) const override { return x.matmul(B_.t()); }
+  Tensor B_;
+};
+
+/// g(x) = sum of (x_i^2 - 1)^2 / 4: no constant is known, the Hessian is diag(3 x_i^2 - 1).
+class DoubleWell final : public Likelihood {
+ public:
+  DoubleWell() : Likelihood({1, 1, 4}) {}
+  std::vector<Misfit> misfit(const Tensor&) const override { return {}; }
+  Tensor simulate(const Tensor& x, const Cursor&) const override { return x; }
+
+ private:
+  Tensor do_value(const Tensor& x) const override { return flat((x.square() - 1).square()).sum(1) / 4; }
+  Tensor do_grad(const Tensor& x) const override { return x * (x.square() - 1); }
+};
+
+TEST(Lipschitz, OfAGaussianScoreIsTheInverseOfTheSmallestSmoothedVariance) {
+  const auto prior = mixture(1);
+  for (const double sigma : {0.0, 0.5, 3.0}) {
+    const auto L = score_lipschitz(prior, normal_points(3, 4, 1), sigma, {.tolerance = 1e-12});
+    const double smallest = prior.components()[0].covariance->smallest_variance();
+    EXPECT_NEAR(L.value * (smallest + sigma * sigma), 1, 1e-8);
+    EXPECT_EQ(L.method, Lipschitz::Method::autograd);
+    EXPECT_TRUE(L.converged);
+  }
+}
+
+TEST(Lipschitz, OfAMixtureScoreIsTheNormOfTheJacobianPointByPoint) {
+  const auto prior = mixture(3);
+  const auto points = normal_points(6, 4, 2);
+  const auto L = score_lipschitz(prior, points, 0.4, {.max_iterations = 2000, .tolerance = 1e-13});
+  double largest = 0;
+  for (int64_t i = 0; i < points.size(0); ++i) {
+    const double expected = dense_norm([&](const Tensor& x) { return prior.score(x, 0.4); }, points.narrow(0, i, 1));
+    EXPECT_NEAR(L.per_point[i].item<double>() / expected, 1, 1e-6);
+    largest = std::max(largest, expected);
+  }
+  EXPECT_NEAR(L.value / largest, 1, 1e-6);
+}
+
+TEST(Lipschitz, OfAScoreWithoutAutogradComesFromDifferences) {
+  const auto points = normal_points(4, 4, 3);
+  const LipschitzOptions options{.max_iterations = 2000, .tolerance = 1e-10};
+  const auto exact = score_lipschitz(mixture(2), points, 0.3, options);
+  const auto opaque = score_lipschitz(Opaque(mixture(2)), points, 0.3, options);
+  EXPECT_EQ(opaque.method, Lipschitz::Method::differences);
+  EXPECT_LT((opaque.per_point / exact.per_point - 1).abs().max().item<double>(), 1e-5);
+}
+
+TEST(Lipschitz, OfAScoreThatIsNoGradientIsItsNormNotItsSpectralRadius) {
+  const Twisted score;
+  const auto L = score_lipschitz(score, normal_points(2, 4, 4), 0.1, {.max_iterations = 2000, .tolerance = 1e-13});
+  EXPECT_NEAR(L.value / score.norm(), 1, 1e-8);
+}
+
+TEST(Lipschitz, OfALinearLikelihoodIsItsFormula) {
+  const auto A = normal_points(3, 4, 6).reshape({3, 4});
+  const GaussianLikelihood g(std::make_shared<DenseModel>(Shape{1, 1, 4}, A), at::zeros({3}, at::kDouble), 0.2);
+  const auto L = likelihood_lipschitz(g, normal_points(2, 4, 7));
+  EXPECT_EQ(L.method, Lipschitz::Method::formula);
+  EXPECT_NEAR(L.value * 0.04 / std::pow(at::linalg_matrix_norm(A, 2).item<double>(), 2), 1, 1e-6);
+}
+
+TEST(Lipschitz, OfAnyLikelihoodIsTheNormOfItsHessianAtThePoints) {
+  const auto points = normal_points(5, 4, 8);
+  const auto L = likelihood_lipschitz(DoubleWell(), points, {.max_iterations = 2000, .tolerance = 1e-10});
+  const auto expected = flat(3 * points.square() - 1).abs().amax(1);
+  EXPECT_EQ(L.method, Lipschitz::Method::differences);
+  EXPECT_LT((L.per_point / expected - 1).abs().max().item<double>(), 1e-6);
+}
+
+}  // namespace
+}  // namespace penumbra::theory
