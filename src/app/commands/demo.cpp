@@ -28,8 +28,8 @@ likelihood:
 sampler:
   kind: apmc-pnp
   steps: 1500
-  step_size: 2e-4
-  schedule: {{kind: geometric, sigma_0: 2, sigma_min: 0.02, xi: 0.99, alpha_0: 2500}}
+  step_size: 5e-5
+  schedule: {{kind: geometric, sigma_0: 2, sigma_min: 0.01, xi: 0.99, alpha_0: 10000}}
   start: {{kind: uniform, low: 0, high: 1}}
 chains: 64
 seed: {seed}
@@ -48,7 +48,7 @@ void write_inputs(const fs::path& folder, uint64_t seed) {
   const Placement placement{at::kDouble, at::kCPU};
   auto prior_settings = Settings::from_text("{kind: random_field, side: 64}", "demo");
   const auto prior = make_prior(prior_settings, placement);
-  const auto truth = prior->draw(1, {seed, 0, 0})->clamp(0, 1.2);
+  const auto truth = *prior->draw(1, {seed, 0, 0});
   constexpr double fraction = 0.25;
   const auto mask = uniform({seed, 0, 0}, Stream::probe, truth) < fraction;
   io::write_npy(folder / "mask.npy", mask[0].to(at::kByte));
