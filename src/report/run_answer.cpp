@@ -90,7 +90,9 @@ Plot marginal(const std::string& title, const Tensor& samples) {
   return {{.title = title,
            .x = {.label = "value"},
            .y = {.label = "count"},
-           .series = {histogram("", numbers(samples), std::clamp<int>(samples.numel() / 10, 8, 40))}},
+           .series = {histogram("", numbers(samples), std::clamp<int>(samples.numel() / 10, 8, 40))},
+           .width = 400,
+           .height = 350},
           ""};
 }
 
