@@ -54,10 +54,6 @@ void assess_rhat(Convergence& c, const Tensor& draws, const Moving& moving) {
   c.rhat_threshold = use_split ? 1.05 : nested_rhat_quantile(groups, c.chains / groups, 0.99);
 }
 
-nlohmann::json optional(const std::optional<double>& number) {
-  return number ? nlohmann::json(*number) : nlohmann::json(nullptr);
-}
-
 }  // namespace
 
 Convergence assess(const Tensor& draws) {
@@ -90,8 +86,8 @@ nlohmann::json to_json(const Convergence& c) {
         {"p95", c.rhat_p95},
         {"max", c.rhat_max},
         {"threshold_p95", c.rhat_threshold},
-        {"split_p95", optional(c.split_rhat_p95)},
-        {"nested_p95", optional(c.nested_rhat_p95)}}},
+        {"split_p95", c.split_rhat_p95.value_or(c.none)},
+        {"nested_p95", c.nested_rhat_p95.value_or(c.none)}}},
       {"drift", nullptr},
       {"ess", {{"median", c.ess_median}, {"min", c.ess_min}}},
       {"monte_carlo_error", {{"mean_over_sd", c.mcse_mean_relative}, {"sd_relative", c.mcse_sd_relative}}}};

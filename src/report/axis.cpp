@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "report/number.h"
+
 namespace penumbra::report {
 namespace {
 
@@ -75,6 +77,13 @@ double Scale::operator()(double value) const {
 
 std::vector<double> Scale::ticks(int wanted) const {
   return log_ ? log_ticks(low_, high_, wanted) : linear_ticks(low_, high_, wanted);
+}
+
+std::vector<std::string> Scale::labels(const std::vector<double>& ticks) const {
+  if (!log_) return format_ticks(ticks);
+  std::vector<std::string> texts;
+  for (const auto tick : ticks) texts.push_back(format_number(tick));
+  return texts;
 }
 
 }  // namespace penumbra::report

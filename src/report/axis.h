@@ -26,6 +26,8 @@ class Scale {
   double operator()(double value) const;
   /// About as many ticks as asked for, within the axis.
   std::vector<double> ticks(int wanted) const;
+  /// What stands beside them.
+  std::vector<std::string> labels(const std::vector<double>& ticks) const;
 
  private:
   double warp(double value) const;

@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "report/html.h"
 #include "report/marks.h"
-#include "report/number.h"
 
 namespace penumbra::report {
 namespace {
@@ -145,7 +144,7 @@ void Drawing::axes() {
   };
   const auto grid = colour("grid", "#e3e6ea");
   const auto frame = colour("frame", "#8b949e");
-  const auto x_words = format_ticks(x_ticks_), y_words = format_ticks(y_ticks_);
+  const auto x_words = x_.labels(x_ticks_), y_words = y_.labels(y_ticks_);
   for (size_t i = 0; i < x_ticks_.size(); ++i) {
     const auto x = x_(x_ticks_[i]);
     line(x, box_.top, x, box_.bottom, grid);
@@ -187,7 +186,7 @@ std::string Drawing::draw() {
   x_ticks_ = x_.ticks(chart_.square ? 5 : 6);
   y_ticks_ = y_.ticks(5);
   double widest = 0;
-  for (const auto& word : format_ticks(y_ticks_)) widest = std::max(widest, text_width(word));
+  for (const auto& word : y_.labels(y_ticks_)) widest = std::max(widest, text_width(word));
   box_ = {.left = font + 14 + widest + 6,
           .top = gap,
           .right = chart_.width - 18.0,

@@ -53,10 +53,10 @@ nav a:hover, .save:hover { text-decoration: underline; }
 .bad { --tone: var(--bad); --tint: var(--bad-tint); --sign: "\2717"; }
 .figures { display: grid; gap: 1rem; margin: 0.8rem 0; align-items: start; }
 .small { grid-template-columns: repeat(auto-fill, minmax(min(46%, 150px), 1fr)); }
-.medium { grid-template-columns: repeat(auto-fill, minmax(min(100%, 250px), 1fr)); }
+.medium { grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); }
 .large { grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); }
 .full figure { overflow-x: auto; }
-.full figure > svg { min-width: 600px; }
+.full figure > svg { min-width: 720px; }
 figure {
   margin: 0; padding: 0.8rem; background: var(--card); border: 1px solid var(--edge); border-radius: 8px;
   break-inside: avoid; min-width: 0;

@@ -52,7 +52,8 @@ Picture observed(const Tensor& observation) {
           (size / largest).clamp_min(1e-4).log10(), Range{-4, 0}};
 }
 
-void add_truth(std::vector<Figure>& figures, const RunFolder& run) {
+std::vector<Figure> against_truth(const RunFolder& run) {
+  std::vector<Figure> figures;
   const auto error = run.mean - *run.truth;
   const auto outside = (error.abs() > 3 * run.sd).to(at::kDouble);
   figures.push_back(Picture{"Truth", "Known here because the run was evaluated against it.", *run.truth,
@@ -64,6 +65,7 @@ void add_truth(std::vector<Figure>& figures, const RunFolder& run) {
                                         "Honest uncertainty leaves few and scatters them.",
                                         format_number(100 * outside.mean().item<double>())),
                             outside, Range{0, 1}, Colormap::ember, false});
+  return figures;
 }
 
 /// x against its place along a row, or along all values of a tiny problem.
@@ -137,12 +139,14 @@ void add_answer(Page& page, const RunFolder& run) {
                           format_number(run.sd.mean().item<double>()), missing_note(run.sd)),
               run.sd, from_zero(run.sd), Colormap::sd}};
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
-  if (run.truth) add_truth(figures, run);
-  figures.push_back(Picture{"Width of the 95 % interval", "Upper minus lower bound of the central 95 %.", width,
+  page.figures(figures);
+  if (run.truth) page.figures(against_truth(run));
+  figures.clear();
+  figures.push_back(Picture{"95 % interval, width", "Upper minus lower bound of the central 95 %.", width,
                             from_zero(width), Colormap::sd});
-  figures.push_back(Picture{"Lower bound, 2.5 %", "The value is below this with 2.5 % probability.",
+  figures.push_back(Picture{"95 % interval, lower", "The value is below this with 2.5 % probability.",
                             run.quantiles[q025], shared, map});
-  figures.push_back(Picture{"Upper bound, 97.5 %", "The value is above this with 2.5 % probability.",
+  figures.push_back(Picture{"95 % interval, upper", "The value is above this with 2.5 % probability.",
                             run.quantiles[q975], shared, map});
   page.figures(figures);
 }
@@ -158,7 +162,7 @@ void add_profile(Page& page, const RunFolder& run) {
     auto chart =
         band_chart(run.mean.size(0) == 1 ? fmt::format("Row {}", row) : fmt::format("Row {}, channel {}", row, channel),
                    "column (pixels)");
-    chart.width = 800;
+    chart.width = 960;
     fill_band(chart, line(run.mean), line(run.quantiles[q025]), line(run.quantiles[q975]));
     if (run.truth) fill_truth(chart, line(*run.truth));
     figures.push_back(Plot{chart, "Shaded: the central 95 % of the posterior at each pixel on its own."});

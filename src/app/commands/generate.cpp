@@ -56,7 +56,9 @@ int generate_samples(const Options& options) {
   plan.chains = options.count;
   plan.record_from = options.steps - 1;
   plan.trace_every = std::max<int64_t>(1, options.steps / 50);
-  const Start start{.kind = Start::Kind::normal, .sd = options.sigma_0};
+  Start start;
+  start.kind = Start::Kind::normal;
+  start.sd = options.sigma_0;
   io::require_writable(options.out, static_cast<uint64_t>(options.count * element_count(prior->image_shape()) * 8));
 
   ChainRun run(plan, posterior, *sampler, initial_state(start, *prior, seed, 0, options.count, placement));
