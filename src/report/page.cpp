@@ -65,7 +65,7 @@ std::string caption_html(const std::string& caption) {
 
 // The links appear once the script has given them something to save.
 std::string figure_html(const Picture& picture) {
-  const auto bytes = picture_bytes(picture.image, picture.range, picture.map);
+  const auto bytes = picture_bytes(picture.image, picture.range, picture.map, picture.nan);
   const auto height = bytes.size(1), width = bytes.size(2);
   const auto title = escape(picture.title);
   const bool bar = picture.bar && !shown_as_rgb(picture.image, picture.map);

@@ -50,7 +50,8 @@ Rows convergence_rows(const json& diagnostics) {
           list({{"median", at("rhat", "median")}, {"95 % below", at("rhat", "p95")}, {"largest", at("rhat", "max")}}),
           threshold.empty() ? "near 1" : "below " + threshold + " for 95 % of the pixels",
           "Do the chains agree with each other? 1 means that between them they vary no more than each does alone.");
-  add_row(rows, "Drift", list({{"in SD", at("drift", "size_in_sd")}, {"p", at("drift", "p")}}), "near 0, p not tiny",
+  add_row(rows, "Drift", list({{"size in SD", at("drift", "size_in_sd")}, {"p", at("drift", "p")}}),
+          "near 0, p not tiny",
           "Did the average still move while it was recorded? p is how often chance alone would move it so far.");
   add_row(rows, "Effective samples", list({{"median", at("ess", "median")}, {"smallest", at("ess", "min")}}),
           "the more the better", "How many independent samples the correlated ones are worth, pixel by pixel.");
