@@ -37,7 +37,7 @@ struct Eager {
 };
 
 void mixture_score(benchmark::State& state) {
-  at::NoGradGuard no_gradients;
+  c10::NoGradGuard no_gradients;
   const auto side = state.range(0);
   const auto prior = random_field({.side = side}, {at::kFloat, at::kCPU});
   const auto x = *prior->draw(16, {1, 0, 0});

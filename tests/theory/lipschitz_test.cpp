@@ -47,7 +47,7 @@ class Opaque final : public Score {
 
  private:
   Tensor do_score(const Tensor& x, double sigma, const Cursor&) const override {
-    const at::NoGradGuard no_gradients;
+    const c10::NoGradGuard no_gradients;
     return inner_.score(x.detach(), sigma);
   }
   GaussianMixture inner_;

@@ -31,7 +31,7 @@ Tensor as_batch(Tensor x, const Shape& shape, const std::filesystem::path& path)
 }
 
 int apply(const Options& options, What what) {
-  at::NoGradGuard no_gradients;
+  c10::NoGradGuard no_gradients;
   const Placement placement{options.precision == "float64" ? at::kDouble : at::kFloat, use_machine(options.machine)};
   const auto prior = load_prior(options.prior, placement);
   const auto given = io::read_npy(options.input);
