@@ -1,5 +1,6 @@
 /// The mixture score against a plain eager LibTorch formulation: inverse covariances, one component at a time.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <benchmark/benchmark.h>
 
 #include "priors/random_field.h"

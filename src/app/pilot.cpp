@@ -1,6 +1,7 @@
 #include "app/pilot.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include "app/exact_problem.h"
 #include "theory/lipschitz.h"

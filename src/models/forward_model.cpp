@@ -1,6 +1,7 @@
 #include "models/forward_model.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "core/error.h"

@@ -1,6 +1,7 @@
 #include "run/chain_run.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <chrono>
 

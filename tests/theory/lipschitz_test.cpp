@@ -1,6 +1,7 @@
 #include "theory/lipschitz.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
 #include "likelihoods/gaussian.h"

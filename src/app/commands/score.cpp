@@ -1,5 +1,6 @@
 /// penumbra score and penumbra denoise: the prior at given images and noise levels.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include "app/command.h"
