@@ -24,20 +24,26 @@ struct Group {
   std::array<Lane, 4> words;
 };
 
+/// What all blocks of one call have in common.
 struct Counter {
-  uint32_t iteration, chain, stream;
+  uint32_t iteration, stream;
   uint64_t seed;
 };
 
-/// Philox 4x32-10 (Salmon et al., SC'11) at kGroup consecutive block numbers.
-inline __attribute__((always_inline)) void philox(const Counter& counter, uint32_t first_block, Group& out) {
+/// Which block of which chain each lane computes: short chains share a group, or most of it would be thrown away.
+struct Lanes {
+  Lane block, chain;
+};
+
+/// Philox 4x32-10 (Salmon et al., SC'11), kGroup blocks at once.
+inline __attribute__((always_inline)) void philox(const Counter& counter, const Lanes& lanes, Group& out) {
   constexpr uint64_t multiplier_0 = 0xD2511F53, multiplier_1 = 0xCD9E8D57;
   constexpr uint32_t weyl_0 = 0x9E3779B9, weyl_1 = 0xBB67AE85;
   auto& [c0, c1, c2, c3] = out.words;
   for (int i = 0; i < kGroup; ++i) {
-    c0[i] = first_block + static_cast<uint32_t>(i);
+    c0[i] = lanes.block[i];
     c1[i] = counter.iteration;
-    c2[i] = counter.chain;
+    c2[i] = lanes.chain[i];
     c3[i] = counter.stream;
   }
   auto key_0 = static_cast<uint32_t>(counter.seed);
@@ -57,7 +63,11 @@ inline __attribute__((always_inline)) void philox(const Counter& counter, uint32
 }
 
 /// The middle of one of 2^32 equal cells of (0, 1).
-inline double to_unit(uint32_t word) { return (word + 0.5) * 0x1p-32; }
+inline double to_unit(uint32_t word) {
+  // 2^52 + word by its bits: every vector unit can do this, few can convert unsigned integers.
+  const double number = std::bit_cast<double>(0x4330000000000000ULL | word) - 0x1p52;
+  return (number + 0.5) * 0x1p-32;
+}
 
 /// ln(u) for u in (0, 1): u = 2^e m with m in [1/sqrt 2, sqrt 2), ln m = 2 artanh((m-1)/(m+1)), series to 1e-15.
 inline double log_unit(double u) {
@@ -67,8 +77,9 @@ inline double log_unit(double u) {
   const auto exponent = static_cast<int32_t>(shifted >> 52) - 1023;
   const double m = std::bit_cast<double>((shifted & 0xFFFFFFFFFFFFFULL) + 0x3FE6A09E667F3BCDULL);
   const double t = (m - 1) / (m + 1), t2 = t * t;
-  double series = 1.0 / 19;
-  for (const double n : {17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0}) series = series * t2 + 1 / n;
+  constexpr double coefficients[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3};
+  double series = 0;
+  for (const double coefficient : coefficients) series = series * t2 + coefficient;
   return exponent * 0.69314718055994530942 + 2 * (t + t * t2 * series);
 }
 
@@ -77,11 +88,15 @@ inline void turn(double u, double& cosine, double& sine) {
   const auto quarter = static_cast<int32_t>(4 * u + 0.5);
   const double angle = (u - 0.25 * quarter) * 6.28318530717958647693;
   const double a2 = angle * angle;
-  double s = 1.0 / (15.0 * 14), c = 1.0 / (16.0 * 15);
-  for (const double n : {13.0, 11.0, 9.0, 7.0, 5.0, 3.0}) s = (1 - a2 * s) / (n * (n - 1));
-  for (const double n : {14.0, 12.0, 10.0, 8.0, 6.0, 4.0, 2.0}) c = (1 - a2 * c) / (n * (n - 1));
-  s = angle * (1 - a2 * s);
-  c = 1 - a2 * c;
+  // (-1)^k / n!, highest order first: to 1e-16 on |angle| <= pi/4.
+  constexpr double odd[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
+                            -1.0 / 5040,          1.0 / 120,        -1.0 / 6,        1.0};
+  constexpr double even[] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320,
+                             -1.0 / 720,           1.0 / 24,           -1.0 / 2,        1.0};
+  double s = 0, c = 0;
+  for (const double coefficient : odd) s = s * a2 + coefficient;
+  for (const double coefficient : even) c = c * a2 + coefficient;
+  s *= angle;
   const bool swap = quarter & 1;
   const double first = swap ? s : c, second = swap ? c : s;
   cosine = ((quarter + 1) & 2) ? -first : first;
@@ -89,9 +104,9 @@ inline void turn(double u, double& cosine, double& sine) {
 }
 
 /// 4 kGroup numbers from kGroup blocks: each block gives two pairs by Box and Muller.
-PENUMBRA_VECTOR_CLONES void normal_group(const Counter& counter, uint32_t first_block, double* out) {
+PENUMBRA_VECTOR_CLONES void normal_group(const Counter& counter, const Lanes& lanes, double* out) {
   Group group;
-  philox(counter, first_block, group);
+  philox(counter, lanes, group);
   for (int pair = 0; pair < 2; ++pair) {
     const auto &radius_words = group.words[2 * pair], &angle_words = group.words[2 * pair + 1];
     alignas(64) double cosines[kGroup], sines[kGroup];
@@ -109,29 +124,36 @@ PENUMBRA_VECTOR_CLONES void normal_group(const Counter& counter, uint32_t first_
   }
 }
 
-PENUMBRA_VECTOR_CLONES void uniform_group(const Counter& counter, uint32_t first_block, double* out) {
+PENUMBRA_VECTOR_CLONES void uniform_group(const Counter& counter, const Lanes& lanes, double* out) {
   Group group;
-  philox(counter, first_block, group);
+  philox(counter, lanes, group);
   for (int word = 0; word < 4; ++word)
     for (int i = 0; i < kGroup; ++i) out[4 * i + word] = to_unit(group.words[word][i]);
 }
 
-using Generator = void (*)(const Counter&, uint32_t, double*);
+using Generator = void (*)(const Counter&, const Lanes&, double*);
 
 template <typename Number>
 void fill(Generator generate, const Cursor& at, Stream stream, int64_t chains, int64_t per_chain, Number* out) {
-  constexpr int64_t group_size = 4 * kGroup;
-  const int64_t groups_per_chain = (per_chain + group_size - 1) / group_size;
-  at::parallel_for(0, chains * groups_per_chain, 16, [&](int64_t begin, int64_t end) {
-    double numbers[group_size];
-    for (int64_t job = begin; job < end; ++job) {
-      const int64_t chain = job / groups_per_chain, group = job % groups_per_chain;
-      const Counter counter{static_cast<uint32_t>(at.k), static_cast<uint32_t>(at.first_chain + chain),
-                            static_cast<uint32_t>(stream), at.seed};
-      generate(counter, static_cast<uint32_t>(group * kGroup), numbers);
-      const int64_t first = group * group_size, count = std::min(group_size, per_chain - first);
-      Number* to = out + chain * per_chain + first;
-      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Number>(numbers[i]);
+  const Counter counter{static_cast<uint32_t>(at.k), static_cast<uint32_t>(stream), at.seed};
+  const int64_t blocks_per_chain = (per_chain + 3) / 4, blocks = chains * blocks_per_chain;
+  at::parallel_for(0, (blocks + kGroup - 1) / kGroup, 16, [&](int64_t begin, int64_t end) {
+    double numbers[4 * kGroup];
+    Lanes lanes;
+    int64_t chain = begin * kGroup / blocks_per_chain, block = begin * kGroup % blocks_per_chain;
+    for (int64_t group = begin; group < end; ++group) {
+      std::array<int64_t, kGroup> place, count;
+      for (int i = 0; i < kGroup; ++i) {
+        lanes.block[i] = static_cast<uint32_t>(block);
+        lanes.chain[i] = static_cast<uint32_t>(at.first_chain + chain);
+        place[i] = chain * per_chain + 4 * block;
+        count[i] = chain < chains ? std::min<int64_t>(4, per_chain - 4 * block) : 0;
+        if (++block == blocks_per_chain) block = 0, ++chain;
+      }
+      generate(counter, lanes, numbers);
+      for (int i = 0; i < kGroup; ++i)
+        for (int64_t word = 0; word < count[i]; ++word)
+          out[place[i] + word] = static_cast<Number>(numbers[4 * i + word]);
     }
   });
 }
