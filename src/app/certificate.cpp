@@ -76,7 +76,7 @@ class Maker {
     const auto L_g = theory::likelihood_lipschitz(*problem_.posterior.likelihood, pilot_.points);
     certificate_.L_g = L_g.method == theory::Lipschitz::Method::formula
                            ? exact(L_g.value)
-                           : estimated(L_g.value, "largest at " + std::to_string(pilot_.points.size(0)) + " chains");
+                           : estimated(L_g.value, fmt::format("largest at {} chains", pilot_.points.size(0)));
     L_sigma_ = score_constants(problem_, pilot_.levels);
     const auto* prior = analytic_prior(problem_);
     const bool gaussian = prior && prior->components().size() == 1;
@@ -192,6 +192,10 @@ void Maker::caveats() {
     if (certificate_.theorem == theorem && !satisfied)
       said.push_back(fmt::format("The step {:g} is above the {:g} that {} allows: the bound is not implied.",
                                  certificate_.gamma, largest, theory::name_of(theorem)));
+  if (certificate_.gamma >= certificate_.stable_below)
+    said.push_back(
+        "The step is above the stability limit for part of the run: the iterates can grow by many orders of "
+        "magnitude, and C, R_g and R_s are those of what grew.");
   if (problem_.sampler->annealing(certificate_.steps - 1).alpha > 1)
     said.push_back("The prior's weight alpha never reaches 1, which T3 and T4 require (erratum E3).");
   if (prior) {
@@ -212,7 +216,7 @@ void Maker::caveats() {
     said.push_back(
         "Assumption 5 (a bounded grad g) is false for Gaussian noise: R_g is the largest L2 norm along the "
         "run (erratum E13).");
-  if (exact_ && exact_->score_noise > 0)
+  if (has_fresh_error(problem_))
     said.push_back(
         "A fresh random score error is no Lipschitz map (Assumption 3a, erratum E14): it acts as extra "
         "temperature.");

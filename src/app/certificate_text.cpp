@@ -35,7 +35,7 @@ const char* algorithm(theory::Theorem theorem) {
 std::string line(const char* name, const char* meaning, const Constant& c) {
   const auto value = c.value ? fmt::format("{:.5g}", *c.value) : "-";
   return fmt::format("  {:<8} {:<46} {:>12}  {}{}\n", name, meaning, value, c.status,
-                     c.how.empty() ? "" : " (" + c.how + ")");
+                     c.how.empty() ? "" : fmt::format(" ({})", c.how));
 }
 
 std::string term(const char* name, const std::optional<double>& value) {
@@ -43,13 +43,17 @@ std::string term(const char* name, const std::optional<double>& value) {
 }
 
 std::string constants_text(const Certificate& c) {
-  return "Constants\n" + line("L_g", "Lipschitz constant of grad g", c.L_g) +
-         line("L_p", "of the prior's score without smoothing", c.L_p) +
-         line("L_sigma", "of the smoothed score, largest on the schedule", c.L_sigma) +
-         line("alpha L", "the same times the prior's weight, largest", c.stiffness) +
-         line("eps", "bound on the score's error", c.eps) + line("KL_0", "KL of the start from the posterior", c.KL0) +
-         line("C", "score mismatch by sigma", c.C) + line("R_g", "size of grad g", c.R_g) +
-         line("R_s", "size of the score", c.R_s);
+  std::string text = "Constants\n";
+  text += line("L_g", "Lipschitz constant of grad g", c.L_g);
+  text += line("L_p", "of the prior's score without smoothing", c.L_p);
+  text += line("L_sigma", "of the smoothed score, largest on the schedule", c.L_sigma);
+  text += line("alpha L", "the same times the prior's weight, largest", c.stiffness);
+  text += line("eps", "bound on the score's error", c.eps);
+  text += line("KL_0", "KL of the start from the posterior", c.KL0);
+  text += line("C", "score mismatch by sigma", c.C);
+  text += line("R_g", "size of grad g", c.R_g);
+  text += line("R_s", "size of the score", c.R_s);
+  return text;
 }
 
 std::string steps_text(const Certificate& c) {
@@ -59,9 +63,12 @@ std::string steps_text(const Certificate& c) {
                         satisfied ? "satisfied" : fmt::format("exceeded {:.3g} times", c.gamma / largest),
                         c.theorem == theorem ? "  <- this sampler" : "");
   const auto verdict = [&](double limit) { return c.gamma < limit ? "stable" : "may be unstable"; };
-  text += fmt::format("  stability     below {:>12.4g}  {} while annealing\n", c.stable_below, verdict(c.stable_below));
-  text += fmt::format("  stability     below {:>12.4g}  {} once settled\n", c.stable_below_settled,
-                      verdict(c.stable_below_settled));
+  const auto stability = [&](double limit, const char* when) {
+    return fmt::format("  stability    below  {:>11.4g}  {}{}\n", limit, verdict(limit), when);
+  };
+  if (c.stable_below == c.stable_below_settled) return text + stability(c.stable_below, "");
+  text += stability(c.stable_below, " while annealing");
+  text += stability(c.stable_below_settled, " once settled");
   return text;
 }
 
@@ -88,7 +95,8 @@ std::string wrapped(const std::string& sentence) {
   for (size_t at = 0; at < sentence.size();) {
     const auto end = std::min(sentence.find(' ', at), sentence.size());
     if (length + 1 + end - at > 100) text += "\n   ", length = 3;
-    text += " " + sentence.substr(at, end - at);
+    text += ' ';
+    text += sentence.substr(at, end - at);
     length += 1 + end - at;
     at = end + 1;
   }

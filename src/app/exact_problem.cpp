@@ -52,6 +52,12 @@ const Score& exact_score(const Score& score) {
   return inexact ? exact_score(inexact->exact()) : score;
 }
 
+bool has_fresh_error(const Problem& problem) {
+  if (&exact_score(*problem.posterior.prior) == problem.posterior.prior.get()) return false;
+  const auto error = score_error(problem);
+  return !error.first.equal(error.second);
+}
+
 const GaussianMixture* analytic_prior(const Problem& problem) {
   return dynamic_cast<const GaussianMixture*>(&exact_score(*problem.posterior.prior));
 }
@@ -94,14 +100,11 @@ std::optional<ExactProblem> exact_problem(const Problem& problem, int64_t larges
   } else if (start.kind != Start::Kind::prior) {
     return std::nullopt;
   }
-  if (&exact_score(*problem.posterior.prior) != problem.posterior.prior.get()) {
-    const auto error = score_error(problem);
-    const double eps = problem.posterior.prior->error_bound().value_or(0);
-    if (error.first.equal(error.second))
-      exact.score_bias = to_double(error.first);
-    else  // uniform in the ball of radius eps
-      exact.score_noise = eps * eps * static_cast<double>(n) / static_cast<double>(n + 2);
-  }
+  const double eps = problem.posterior.prior->error_bound().value_or(0);
+  if (has_fresh_error(problem))  // uniform in the ball of radius eps
+    exact.score_noise = eps * eps * static_cast<double>(n) / static_cast<double>(n + 2);
+  else if (eps > 0)
+    exact.score_bias = to_double(score_error(problem).first);
   return exact;
 }
 

@@ -12,6 +12,9 @@ namespace penumbra::app {
 /// The score without the error that a configuration adds to it for study.
 const Score& exact_score(const Score& score);
 
+/// Whether that error is drawn anew at every evaluation.
+bool has_fresh_error(const Problem& problem);
+
 /// The analytic mixture behind the prior; null for a learned or clipped score.
 const GaussianMixture* analytic_prior(const Problem& problem);
 

@@ -33,7 +33,12 @@ struct Frozen {
 
   bool same(const LawStep& other) const {
     return step.gamma == other.gamma && step.annealing.sigma == other.annealing.sigma &&
-           step.annealing.alpha == other.annealing.alpha && step.discretization == other.discretization;
+           step.annealing.alpha == other.annealing.alpha && step.discretization == other.discretization &&
+           step.score_noise == other.score_noise && same_bias(other.score_bias);
+  }
+
+  bool same_bias(const Tensor& bias) const {
+    return step.score_bias.defined() == bias.defined() && (!bias.defined() || step.score_bias.equal(bias));
   }
 
   static AffineNorm mismatch_of(const LinearGaussian& problem, const LawStep& step) {

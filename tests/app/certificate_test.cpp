@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "io/npy.h"
+#include "samplers/pmc.h"
 #include "support/paths.h"
 #include "theory/law_average.h"
 #include "theory/vectors.h"
@@ -96,6 +97,51 @@ TEST(Certificate, AStepAboveTheLimitIsSaid) {
   EXPECT_LT(certificate.gamma, certificate.stable_below);
   EXPECT_NE(to_text(certificate).find("the bound is not implied"), std::string::npos);
   EXPECT_FALSE(to_json(certificate)["admissible_step"]["T2"]["satisfied"].get<bool>());
+}
+
+/// Like a trained network: known from sigma = 0.05 on, with an unknown error, a law nobody can draw from.
+class Learned final : public Score {
+ public:
+  explicit Learned(std::shared_ptr<const Score> inner) : Score(inner->image_shape()), inner_(std::move(inner)) {}
+  SigmaRange sigma_range() const override { return {0.05, 100}; }
+
+ private:
+  Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const override {
+    return inner_->score(x, sigma, at);
+  }
+  std::shared_ptr<const Score> inner_;
+};
+
+TEST(Certificate, OfALearnedScoreLeavesOutWhatIsUnknown) {
+  auto learned = problem(gaussian_prior, pmc_red);
+  learned.posterior.prior = std::make_shared<Learned>(learned.posterior.prior);
+  learned.sampler = std::make_shared<Pmc>(learned.posterior, 1, Pmc::Options{.gamma = 0.1, .sigma = 0.1});
+  const auto certificate = make_certificate(learned, {});
+  EXPECT_EQ(certificate.eps.status, "unknown");
+  EXPECT_EQ(certificate.C.status, "unknown");
+  EXPECT_EQ(certificate.KL0.status, "unknown");
+  EXPECT_EQ(certificate.R_s.status, "estimated");
+  ASSERT_TRUE(certificate.bound.has_value());
+  EXPECT_FALSE(certificate.bound->complete());
+  EXPECT_NE(to_text(certificate).find("no bound"), std::string::npos);
+  EXPECT_TRUE(to_json(certificate)["bound"]["approximation"].is_null());
+}
+
+TEST(Certificate, AFreshScoreErrorIsExtraTemperatureAndSaidToBeNoLipschitzMap) {
+  const std::string prior = gaussian_prior;
+  const auto clean = make_certificate(problem(prior, pmc_red), {});
+  const auto with = [&](const char* kind) {
+    const auto error = fmt::format(", error: {{kind: {}, eps_max: 1}}}}", kind);
+    return make_certificate(problem(prior.substr(0, prior.size() - 1) + error, pmc_red), {});
+  };
+  const auto fresh = with("fresh"), constant = with("constant");
+  EXPECT_NE(to_json(fresh)["caveats"].dump().find("extra temperature"), std::string::npos);
+  EXPECT_EQ(to_json(constant)["caveats"].dump().find("extra temperature"), std::string::npos);
+  EXPECT_GT(fresh.measured->fisher_information, clean.measured->fisher_information);
+  // A constant error e moves the mean so that FI rises by about |e|^2, a fresh one only warms.
+  EXPECT_GT(constant.measured->fisher_information,
+            5 * (fresh.measured->fisher_information - clean.measured->fisher_information));
+  EXPECT_NEAR(*constant.bound->approximation, 24, 1e-12);
 }
 
 TEST(Certificate, ASamplerOutsideTheTheoremsGetsNoBound) {
