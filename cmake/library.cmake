@@ -22,7 +22,10 @@ target_include_directories(penumbra SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
 target_precompile_headers(penumbra PRIVATE <ATen/ATen.h> <fmt/format.h> <nlohmann/json.hpp> <algorithm> <cmath>
                           <filesystem> <fstream> <map> <memory> <numeric> <optional> <span> <string> <vector>)
 # The noise must have the same bits on every machine: no contraction into fused multiply-adds there.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/random.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
+# Without errno and traps the compiler may use vector registers. (The precompiled header is made with other options.)
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/core/random.cpp
+  PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math" SKIP_PRECOMPILE_HEADERS ON)
 
 if(PENUMBRA_SANITIZE)
   set(sanitize -fsanitize=${PENUMBRA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)

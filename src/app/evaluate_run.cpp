@@ -29,9 +29,13 @@ nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& trut
 
 void print_metrics(const nlohmann::json& metrics) {
   for (const auto& [name, value] : metrics.items()) {
-    if (value.is_number()) fmt::print("{:<18} {:>12.5g}\n", name, value.get<double>());
-    if (value.is_object() && value.contains("value") && value["value"].is_number())
-      fmt::print("{:<18} {:>12.5g}  ({})\n", name, value["value"].get<double>(), value.value("convention", ""));
+    if (value.is_number()) fmt::print("{:<26} {:>10.5g}\n", name, value.get<double>());
+    if (!value.is_object()) continue;
+    const auto convention = value.value("convention", "");
+    for (const auto* unit : {"db", "per_pixel", "value"})
+      if (value.contains(unit) && value[unit].is_number())
+        fmt::print("{:<26} {:>10.5g}{}{}\n", name, value[unit].get<double>(), std::string(unit) == "db" ? " dB" : "",
+                   convention.empty() ? "" : "  (" + convention + ")");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
 
 #include "core/error.h"
 
@@ -13,8 +14,21 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   command.add_option("--threads", options.threads, "number of CPU threads")->check(CLI::Range(1, 1024));
 }
 
+namespace {
+
+/// OpenBLAS with its own threads does not hear LibTorch's setting.
+void set_blas_threads(int count) {
+  using Setter = void (*)(int);
+  if (const auto set = reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(count);
+}
+
+}  // namespace
+
 at::Device use_machine(const MachineOptions& options) {
-  if (options.threads > 0) at::set_num_threads(options.threads);
+  if (options.threads > 0) {
+    at::set_num_threads(options.threads);
+    set_blas_threads(options.threads);
+  }
   const bool has_cuda = at::hasCUDA();
   if (options.device.empty()) return has_cuda ? at::Device("cuda") : at::Device("cpu");
   const auto& name = options.device;

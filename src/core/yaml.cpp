@@ -23,6 +23,8 @@ constexpr size_t deepest = 64;
 // Aliases are copied, so a short text can ask for a huge tree: this bounds the tree, about half a million values.
 constexpr size_t largest_tree = 64 << 20;
 constexpr size_t cost_of_a_value = 128;
+// yaml-cpp reads a line with brackets to its end before it hands anything over, at some hundred bytes a mark.
+constexpr size_t most_marks = 1 << 20;
 
 class Builder final : public YAML::EventHandler {
  public:
@@ -153,14 +155,21 @@ class Builder final : public YAML::EventHandler {
   size_t cost_ = 0;
 };
 
-/// yaml-cpp takes some control characters for the end of the text and would drop the rest without a word.
-void refuse_control_characters(const std::string& text, const std::string& name) {
+/// What has to be refused before yaml-cpp sees it: control characters, some of which it takes for the end of the text
+/// and would drop the rest without a word, and more brackets and commas than it has room for.
+void check_text(const std::string& text, const std::string& name) {
+  constexpr std::string_view marks_of_yaml = "[]{},:";
+  if (text.size() > largest_text)
+    input_error("{}: larger than {} MiB; expected a configuration", name, largest_text >> 20);
   int line = 1;
+  size_t marks = 0;
   for (const char c : text) {
     if (c == '\n') ++line;
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 && c != '\n' && c != '\r' && c != '\t')
       input_error("{}:{}: control character \\x{:02x}; expected YAML text", name, line, byte);
+    if (marks_of_yaml.find(c) != marks_of_yaml.npos && ++marks > most_marks)
+      input_error("{}:{}: the document has too many values; expected a configuration", name, line);
   }
 }
 
@@ -204,9 +213,7 @@ const Entry* Value::find(const std::string& key) const {
 }
 
 ValuePtr parse(const std::string& text, const std::string& name) {
-  if (text.size() > largest_text)
-    input_error("{}: larger than {} MiB; expected a configuration", name, largest_text >> 20);
-  refuse_control_characters(text, name);
+  check_text(text, name);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);

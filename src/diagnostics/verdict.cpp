@@ -70,23 +70,31 @@ Verdict drift_verdict(const EnsembleDrift& drift) {
                       drift.size, drift.p, judged == "bad" ? "run longer, and record later" : "record later")};
 }
 
+// Errors fall as one over the root of the number of draws. More records help only where they are new draws.
+std::string advice(const Convergence& c, double error, double aim) {
+  const auto factor = std::pow(error / aim, 2);
+  const auto enough = round_up(static_cast<double>(c.chains) * factor);
+  auto text = fmt::format("run at least {} chains for {}", enough, percent(aim));
+  if (c.ess_median > 2 * static_cast<double>(c.chains)) text += fmt::format(", or {} times longer", round_up(factor));
+  return text;
+}
+
 Verdict mean_verdict(const Convergence& c) {
-  const auto found =
-      fmt::format("the mean map's Monte-Carlo error is {} of the SD; {:.3g} effective draws (least {:.3g})",
-                  percent(c.mcse_mean_relative), c.ess_median, c.ess_min);
-  return {level(c.mcse_mean_relative, 0.1, 0.2, 0.5), "mean", found};
+  constexpr double aim = 0.1;
+  const auto judged = level(c.mcse_mean_relative, aim, 0.2, 0.5);
+  auto text = fmt::format("the mean map's Monte-Carlo error is {} of the SD; {:.3g} effective draws (least {:.3g})",
+                          percent(c.mcse_mean_relative), c.ess_median, c.ess_min);
+  if (judged != "good") text += ": " + advice(c, c.mcse_mean_relative, aim);
+  return {judged, "mean", text};
 }
 
 Verdict sd_verdict(const Convergence& c) {
   constexpr double aim = 0.05;
   const auto judged = level(c.mcse_sd_relative, aim, 0.1, 0.25);
   auto text = fmt::format("the SD map has {} Monte-Carlo error", percent(c.mcse_sd_relative));
-  if (judged == "good") return {judged, "sd", text};
-  const auto factor = std::pow(c.mcse_sd_relative / aim, 2);
-  text += fmt::format("; {} {} few: run at least {} chains for {}", chains(c.chains), c.chains == 1 ? "is" : "are",
-                      round_up(static_cast<double>(c.chains) * factor), percent(aim));
-  // More records help only where they are new draws.
-  if (c.ess_median > 2 * static_cast<double>(c.chains)) text += fmt::format(", or {} times longer", round_up(factor));
+  if (judged != "good")
+    text += fmt::format("; {} {} few: {}", chains(c.chains), c.chains == 1 ? "is" : "are",
+                        advice(c, c.mcse_sd_relative, aim));
   return {judged, "sd", text};
 }
 

@@ -4,8 +4,11 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstring>
+#include <stdexcept>
+#include <utility>
 
 #include "core/error.h"
 #include "core/nearest.h"
@@ -42,6 +45,22 @@ void write_bytes(png_structp png, png_bytep data, size_t count) {
 }
 
 void flush_bytes(png_structp) {}
+
+/// Throws where a chunk says that it is longer than the file. libpng would allocate what it says, up to 2 GiB, before
+/// it finds the file too short; its own limit on chunks only warns.
+void check_chunks(std::span<const char> rest, const std::string& name) {
+  constexpr size_t signature = 8, head = 8, checksum = 4;
+  rest = rest.subspan(std::min(rest.size(), signature));
+  while (rest.size() >= head) {
+    const size_t length = png_get_uint_32(reinterpret_cast<png_const_bytep>(rest.data()));
+    const std::string type(rest.data() + 4, 4);
+    rest = rest.subspan(head);
+    if (length > rest.size() || rest.size() - length < checksum)
+      input_error("{}: expected a PNG image: the file is truncated in its chunk {}", name, excerpt(type));
+    if (type == "IEND") return;
+    rest = rest.subspan(length + checksum);
+  }
+}
 
 /// Asks libpng for whole bytes (or pairs), palette looked up, no alpha.
 void simplify(png_structp png, png_infop info) {
@@ -131,6 +150,7 @@ struct Encoder {
 }  // namespace
 
 Pixels decode_png(std::span<const char> bytes, const std::string& name) {
+  check_chunks(bytes, name);
   Decoder decoder(bytes);
   if (!decoder.run()) input_error("{}: expected a PNG image: {}", name, excerpt(decoder.failure.message));
   return std::move(decoder.pixels);

@@ -9,6 +9,9 @@
 namespace penumbra::report {
 namespace {
 
+/// Beyond it the span of an axis would leave the floating-point numbers.
+constexpr double largest = 1e290;
+
 /// Multiples of 1, 2 or 5 times a power of ten.
 std::vector<double> linear_ticks(double low, double high, int wanted) {
   const auto rough = (high - low) / wanted;
@@ -50,7 +53,8 @@ Scale::Scale(const Axis& axis, const std::vector<double>& values, double margin)
       high_ = std::max(high_, warp(value));
     }
   if (!(low_ <= high_)) low_ = 0, high_ = 1;
-  const auto free = margin * (high_ - low_);
+  // At most ten decades, so that the margin stays within the floating-point numbers too.
+  const auto free = std::min(margin * (high_ - low_), log_ ? 10.0 : largest);
   low_ = axis.low && shows(*axis.low) ? warp(*axis.low) : low_ - free;
   high_ = axis.high && shows(*axis.high) ? warp(*axis.high) : high_ + free;
   // A constant deserves an axis too; the same for a span that its values cannot resolve.
@@ -67,7 +71,7 @@ void Scale::lay(double start, double end) {
   end_ = end;
 }
 
-bool Scale::shows(double value) const { return std::isfinite(value) && (!log_ || value > 0); }
+bool Scale::shows(double value) const { return std::abs(value) <= largest && (!log_ || value >= 1 / largest); }
 
 double Scale::warp(double value) const { return log_ ? std::log10(value) : value; }
 

@@ -20,7 +20,7 @@ class Scale {
   Scale(const Axis& axis, const std::vector<double>& values, double margin);
 
   void lay(double start, double end);
-  /// Whether the value has a place at all: finite, and positive on a logarithmic axis.
+  /// Whether the value has a place at all: finite (and not absurdly large), and positive on a logarithmic axis.
   bool shows(double value) const;
   double start() const { return start_; }
   double operator()(double value) const;

@@ -14,7 +14,7 @@
 namespace penumbra::report {
 namespace {
 
-constexpr double font = 12, gap = 8;
+constexpr double font = 13, gap = 8;
 constexpr size_t palette_size = 6;
 constexpr std::array<const char*, palette_size> palette{"#2468b0", "#c8601a", "#1b8a6b",
                                                         "#8250a8", "#b8385e", "#6b7280"};
@@ -42,6 +42,7 @@ class Drawing {
   const Chart& chart_;
   bool standalone_;
   Scale x_, y_;
+  double height_;
   Box box_;
   std::vector<double> x_ticks_, y_ticks_;
   std::string out_;
@@ -90,7 +91,8 @@ Drawing::Drawing(const Chart& chart, bool standalone)
     : chart_(chart),
       standalone_(standalone),
       x_(chart.x, all_x(chart), any_points(chart) ? 0.04 : 0),
-      y_(only_bars(chart) ? from_zero(chart.y) : chart.y, all_y(chart), 0.05) {}
+      y_(only_bars(chart) ? from_zero(chart.y) : chart.y, all_y(chart), 0.05),
+      height_(chart.height) {}
 
 std::string Drawing::colour(const char* variable, const char* fallback) const {
   // The page's "save SVG" button turns the first form into the second.
@@ -197,8 +199,9 @@ std::string Drawing::draw() {
   }
   legend();
   if (chart_.square) {
-    const auto spare = (box_.right - box_.left) - (box_.bottom - box_.top);
-    if (spare > 0) box_.right -= spare;
+    const auto missing = (box_.right - box_.left) - (box_.bottom - box_.top);
+    box_.bottom += missing;
+    height_ += missing;
   }
   x_.lay(box_.left, box_.right);
   y_.lay(box_.bottom, box_.top);
@@ -211,15 +214,14 @@ std::string Drawing::draw() {
   for (size_t i = 0; i < chart_.series.size(); ++i) out_ += marks(chart_.series[i], x_, y_, colour_of(i));
   out_ += "</svg>\n";
   references();
-  const auto name = escape(chart_.title);
+  // In a page a chart grows with its column, up to where its letters would shout.
+  const auto frame = standalone_ ? fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{:.0f}\"",
+                                               chart_.width, height_)
+                                 : fmt::format("style=\"max-width:{}px\"", chart_.width * 5 / 4);
   return fmt::format(
-      "<svg {}viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" font-family=\"system-ui, 'DejaVu Sans', "
-      "sans-serif\" "
-      "font-size=\"{}\">\n<rect width=\"100%\" height=\"100%\" style=\"fill:{}\"/>\n{}</svg>\n",
-      standalone_
-          ? fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" ", chart_.width, chart_.height)
-          : "",
-      chart_.width, chart_.height, name, font, colour("card", "#ffffff"), out_);
+      "<svg {} viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\" font-family=\"system-ui, 'DejaVu Sans', "
+      "sans-serif\" font-size=\"{}\">\n<rect width=\"100%\" height=\"100%\" style=\"fill:{}\"/>\n{}</svg>\n",
+      frame, chart_.width, height_, escape(chart_.title), font, colour("card", "#ffffff"), out_);
 }
 
 }  // namespace

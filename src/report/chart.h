@@ -34,8 +34,8 @@ struct Chart {
   Axis x = {}, y = {};
   std::vector<Series> series = {};
   std::vector<Reference> references = {};
-  int width = 520, height = 320;
-  bool square = false;  ///< the same length for both axes: for calibration and scatter
+  int width = 480, height = 310;
+  bool square = false;  ///< both axes of one length, whatever the height: for calibration and scatter
 };
 
 /// An <svg> element. In a page its colours follow the page's CSS variables (light, dark, print); `standalone` makes

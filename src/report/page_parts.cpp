@@ -96,6 +96,7 @@ summary { cursor: pointer; color: var(--link); font-weight: 600; }
   main { padding: 1.1rem 0.8rem 2rem; }
   h1 { font-size: 1.4rem; }
   .findings li { display: block; }
+  .findings .badge { min-width: 0; }
   th, td { padding: 0.35rem 0.5rem; }
   /* A table of words becomes a card for each row: three columns of words do not fit a phone. */
   .words thead { display: none; }

@@ -56,6 +56,7 @@ std::vector<Figure> against_truth(const RunFolder& run) {
   std::vector<Figure> figures;
   const auto error = run.mean - *run.truth;
   const auto outside = (error.abs() > 3 * run.sd).to(at::kDouble);
+  const auto anywhere = outside.amax(0);  // over the channels
   figures.push_back(Picture{"Truth", "Known here because the run was evaluated against it.", *run.truth,
                             shared_range(run), intensity_map(run)});
   figures.push_back(
@@ -64,7 +65,7 @@ std::vector<Figure> against_truth(const RunFolder& run) {
                             fmt::format("Light where the truth is more than 3 SD from the mean: {} % of the values. "
                                         "Honest uncertainty leaves few and scatters them.",
                                         format_number(100 * outside.mean().item<double>())),
-                            outside, Range{0, 1}, Colormap::ember, false});
+                            anywhere, Range{0, 1}, Colormap::ember, false});
   return figures;
 }
 
@@ -85,38 +86,46 @@ void fill_truth(Chart& chart, const Tensor& truth) {
   chart.series.push_back({.name = "truth", .x = chart.series[0].x, .y = numbers(truth), .colour = 1});
 }
 
+Plot marginal(const std::string& title, const Tensor& samples) {
+  return {{.title = title,
+           .x = {.label = "value"},
+           .y = {.label = "count"},
+           .series = {histogram("", numbers(samples), std::clamp<int>(samples.numel() / 10, 8, 40))},
+           .width = 400,
+           .height = 350},
+          ""};
+}
+
+Plot scatter(const RunFolder& run, const Tensor& samples) {
+  Chart chart{
+      .title = "Samples", .x = {.label = "first pixel"}, .y = {.label = "second pixel"}, .width = 400, .square = true};
+  const auto mark = [&](const std::string& name, const Tensor& points, int colour) {
+    chart.series.push_back({.name = name,
+                            .x = numbers(points.select(1, 0)),
+                            .y = numbers(points.select(1, 1)),
+                            .mark = Mark::points,
+                            .colour = colour});
+  };
+  mark("samples", samples, 0);
+  mark("mean", run.mean.reshape({1, 2}), 4);
+  if (run.truth) mark("truth", run.truth->reshape({1, 2}), 1);
+  return {chart, fmt::format("The last iterate of each of {} chains.", samples.size(0))};
+}
+
+/// Without images: up to two values are shown as a law, more as values with their band.
 void add_tiny_answer(Page& page, const RunFolder& run) {
   const auto samples = flat(run.samples);
-  const auto count = samples.size(1);
-  if (count == 1) {
-    page.figures({Plot{{.title = "Samples",
-                        .x = {.label = "value"},
-                        .y = {.label = "count"},
-                        .series = {histogram("last iterates", numbers(samples), 40)}},
-                       "The last iterate of each chain."}},
-                 Size::large);
-    return;
+  if (samples.size(1) == 1) {
+    page.figures({marginal("The value", samples)}, Size::large);
+  } else if (samples.size(1) == 2) {
+    page.figures({scatter(run, samples), marginal("First pixel", samples.select(1, 0)),
+                  marginal("Second pixel", samples.select(1, 1))});
+  } else {
+    auto chart = band_chart("Values", "index of the value");
+    fill_band(chart, run.mean, run.quantiles[q025], run.quantiles[q975]);
+    if (run.truth) fill_truth(chart, *run.truth);
+    page.figures({Plot{chart, "Posterior mean and the central 95 % of the posterior, value by value."}}, Size::large);
   }
-  std::vector<Figure> figures;
-  if (count == 2) {
-    Chart chart{.title = "Samples", .x = {.label = "first pixel"}, .y = {.label = "second pixel"}, .square = true};
-    chart.series.push_back({.name = "samples",
-                            .x = numbers(samples.select(1, 0)),
-                            .y = numbers(samples.select(1, 1)),
-                            .mark = Mark::points});
-    const auto mark = [&](const std::string& name, const Tensor& image, int colour) {
-      const auto at = numbers(image);
-      chart.series.push_back({.name = name, .x = {at[0]}, .y = {at[1]}, .mark = Mark::points, .colour = colour});
-    };
-    mark("mean", run.mean, 4);
-    if (run.truth) mark("truth", *run.truth, 1);
-    figures.push_back(Plot{chart, fmt::format("The last iterate of each of {} chains.", samples.size(0))});
-  }
-  auto chart = band_chart("Values", "index of the value");
-  fill_band(chart, run.mean, run.quantiles[q025], run.quantiles[q975]);
-  if (run.truth) fill_truth(chart, *run.truth);
-  figures.push_back(Plot{chart, "Posterior mean and the central 95 % of the posterior, value by value."});
-  page.figures(figures, Size::large);
 }
 
 }  // namespace
@@ -162,7 +171,7 @@ void add_profile(Page& page, const RunFolder& run) {
     auto chart =
         band_chart(run.mean.size(0) == 1 ? fmt::format("Row {}", row) : fmt::format("Row {}, channel {}", row, channel),
                    "column (pixels)");
-    chart.width = 960;
+    if (run.mean.size(0) == 1) chart.width = 960;
     fill_band(chart, line(run.mean), line(run.quantiles[q025]), line(run.quantiles[q975]));
     if (run.truth) fill_truth(chart, line(*run.truth));
     figures.push_back(Plot{chart, "Shaded: the central 95 % of the posterior at each pixel on its own."});

@@ -91,6 +91,17 @@ void read_trace(const std::filesystem::path& path, RunFolder& run) {
   }
 }
 
+void read_answer(RunFolder& folder) {
+  const auto& run = folder.path;
+  folder.samples = read_array(run / "samples.npy", 4);
+  const auto shape = folder.samples.sizes().slice(1).vec();
+  folder.mean = read_array(run / "mean.npy", shape);
+  folder.sd = read_array(run / "sd.npy", shape);
+  folder.quantiles = read_array(run / "quantiles.npy", Shape{5, shape[0], shape[1], shape[2]});
+  if (std::filesystem::exists(run / "truth.npy")) folder.truth = read_array(run / "truth.npy", shape);
+  if (std::filesystem::exists(run / "metrics.json")) folder.metrics = read_json(run / "metrics.json");
+}
+
 const json* find(const json& from, const std::vector<std::string>& keys) {
   const auto* at = &from;
   for (const auto& key : keys) {
@@ -108,14 +119,10 @@ RunFolder read_run(const std::filesystem::path& run) {
   folder.path = run;
   folder.config = io::read_file(run / "config.yaml");
   folder.summary = read_json(run / "summary.json");
-  folder.samples = read_array(run / "samples.npy", 4);
-  const auto shape = folder.samples.sizes().slice(1).vec();
-  folder.mean = read_array(run / "mean.npy", shape);
-  folder.sd = read_array(run / "sd.npy", shape);
-  folder.quantiles = read_array(run / "quantiles.npy", Shape{5, shape[0], shape[1], shape[2]});
   read_trace(run / "trace.csv", folder);
-  if (std::filesystem::exists(run / "truth.npy")) folder.truth = read_array(run / "truth.npy", shape);
-  if (std::filesystem::exists(run / "metrics.json")) folder.metrics = read_json(run / "metrics.json");
+  folder.has_answer = text_at(folder.summary, {"outcome"}) == "finished" || !folder.summary.contains("outcome") ||
+                      std::filesystem::exists(run / "samples.npy");
+  if (folder.has_answer) read_answer(folder);
   folder.observation = read_observation(run / "inputs" / "observation.npy");
   return folder;
 }

@@ -20,6 +20,7 @@ struct RunFolder {
   std::filesystem::path path;
   std::string config;                    ///< config.yaml as text
   nlohmann::json summary;                ///< summary.json
+  bool has_answer = true;                ///< a run that diverged has no arrays; they are then undefined
   Tensor samples;                        ///< [chains, C, H, W]
   Tensor mean, sd;                       ///< [C, H, W]
   Tensor quantiles;                      ///< [5, C, H, W]: 0.5, 2.5, 50, 97.5 and 99.5 %
@@ -29,7 +30,8 @@ struct RunFolder {
   std::optional<nlohmann::json> metrics;
 };
 
-/// Throws InputError naming the file where a required one is missing or any one is not what it should be.
+/// Throws InputError naming the file where a required one is missing or any one is not what it should be. The arrays
+/// are not required of a run whose summary says that it did not finish.
 RunFolder read_run(const std::filesystem::path& run);
 
 /// The number at summary.a.b..., absent where any step is missing or not a number.

@@ -28,14 +28,21 @@ std::vector<Badge> badges(const RunFolder& run) {
   return row;
 }
 
-std::string subtitle(const RunFolder& run) {
-  const auto& shape = run.mean.sizes();
-  const auto prior = text_at(run.summary, {"problem", "prior"}),
-             likelihood = text_at(run.summary, {"problem", "likelihood"});
+std::string size_text(const RunFolder& run) {
+  if (!run.has_answer) return {};
+  const auto shape = run.mean.sizes();
   const auto size = shape[0] == 1 ? fmt::format("{} x {} pixels", shape[1], shape[2])
                                   : fmt::format("{} channels of {} x {} pixels", shape[0], shape[1], shape[2]);
-  return fmt::format("{}{}{}, {} chains", likelihood.empty() ? "" : likelihood + " likelihood, ",
-                     prior.empty() ? "" : prior + " prior, ", size, run.samples.size(0));
+  return fmt::format("{}, {} chain{}", size, run.samples.size(0), run.samples.size(0) == 1 ? "" : "s");
+}
+
+std::string subtitle(const RunFolder& run) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : ", ") + part; };
+  for (const auto* part : {"likelihood", "prior"})
+    if (const auto name = text_at(run.summary, {"problem", part}); !name.empty()) add(name + " " + part);
+  add(size_text(run));
+  return text;
 }
 
 }  // namespace
@@ -47,9 +54,11 @@ void write_run_report(const std::filesystem::path& run) {
   const auto news = badges(folder);
   const auto sentence = text_at(folder.summary, {"verdict"});
   page.verdict(overall(news), sentence.empty() ? "The run's summary holds no verdict." : sentence, news);
-  add_answer(page, folder);
-  add_profile(page, folder);
-  add_samples(page, folder);
+  if (folder.has_answer) {
+    add_answer(page, folder);
+    add_profile(page, folder);
+    add_samples(page, folder);
+  }
   add_traces(page, folder);
   add_diagnostics(page, folder);
   add_metrics(page, folder);

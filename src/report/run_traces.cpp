@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "report/run_course.h"
 
@@ -40,7 +41,7 @@ class Traces {
   /// A chart of those of the columns that the trace has; columns <name>_min and <name>_max become a band.
   Chart* add(const std::string& title, const std::string& y_label, const std::vector<std::string>& names,
              const std::string& caption) {
-    Chart chart{.title = title, .x = {.label = "iteration"}, .y = {.label = y_label}};
+    Chart chart{.title = title, .x = {.label = "iteration", .low = 0}, .y = {.label = y_label}};
     for (const auto& name : names) {
       seen_.insert({name, name + "_min", name + "_max"});
       if (!has(run_, name)) continue;

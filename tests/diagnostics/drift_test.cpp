@@ -43,6 +43,13 @@ TEST(EnsembleDrift, HasAUniformPValueWhateverThePixelsShare) {
   EXPECT_NEAR(below_a_half, 0.5 * runs, 5 * std::sqrt(0.25 * runs));
 }
 
+// Chains (0, 1) and (0, 3): changes 1 and 3, mean 2 with squared error 1; the draws 0, 0, 1, 3 have variance 2.
+TEST(EnsembleDrift, EqualsTheFormulaByHand) {
+  const auto draws = at::tensor({0.0, 0.0, 1.0, 3.0}, at::kDouble).reshape({2, 2, 1});
+  EXPECT_NEAR(ensemble_drift(draws).size, std::sqrt((4.0 - 1.0) / 2), 1e-14);
+  EXPECT_NEAR(number(drift(draws)), 2, 1e-14);
+}
+
 TEST(EnsembleDrift, MeasuresTheMotionInStandardDeviations) {
   const auto draws = independent({4, 400, 200});
   const auto moving = at::cat({draws.narrow(0, 0, 2), draws.narrow(0, 2, 2) + 0.5});

@@ -16,6 +16,36 @@ double exact_ess(double rho, int64_t T, int64_t chains) {
   return double(T * chains) / tau;
 }
 
+/// The formula of convergence.h for one pixel's draws [T, chains], term by term.
+double plain_ess(const Tensor& draws) {
+  const int64_t T = draws.size(0), chains = draws.size(1);
+  const double n = double(T);
+  const auto means = draws.mean(0);
+  const double within = number((draws - means).square().sum()) / (n - 1) / double(chains);
+  const double total = (n - 1) / n * within + number(means.var(0));
+  const auto weighted = [&](int64_t t) {
+    const auto steps = draws.narrow(0, t, T - t) - draws.narrow(0, 0, T - t);
+    return (1 - double(t) / n) * (1 - number(steps.square().mean()) / (2 * total));
+  };
+  double tau = -1, before = INFINITY;
+  for (int64_t t = 0; t + 1 < T; t += 2) {
+    const double pair = weighted(t) + weighted(t + 1);
+    if (pair <= 0) break;
+    before = std::min(before, pair);
+    tau += 2 * before;
+  }
+  return n * double(chains) / std::max(tau, 1 / std::log10(n * double(chains)));
+}
+
+TEST(Ess, EqualsTheFormulaTermByTerm) {
+  for (const int64_t T : {4, 5, 30, 101}) {
+    const auto draws = autoregressive(0.9, {T, 3, 20});
+    const auto size = ess(draws);
+    for (int64_t pixel = 0; pixel < 20; ++pixel)
+      EXPECT_NEAR(number(size[pixel]) / plain_ess(draws.select(2, pixel)), 1, 1e-9) << T << " " << pixel;
+  }
+}
+
 // Within a tenth in the median over 200 pixels: one pixel's estimate scatters by a few tenths for rho = 0.9, and
 // cutting the sum at the first non-positive pair biases it by a few percent.
 TEST(Ess, OfAutoregressiveChainsIsExact) {

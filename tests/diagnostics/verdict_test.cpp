@@ -72,6 +72,14 @@ TEST(Verdicts, SayHowManyChainsAreEnough) {
   EXPECT_EQ(sd.text, "the SD map has 14 % Monte-Carlo error; 25 chains are few: run at least 200 chains for 5 %");
 }
 
+TEST(Verdicts, AdviseOnTheMeanAsOnTheSd) {
+  const auto mean = find(verdicts(assess(independent({1, 25, 50}))), "mean");
+  EXPECT_EQ(
+      mean.text,
+      "the mean map's Monte-Carlo error is 20 % of the SD; 25 effective draws (least 25): run at least 100 chains "
+      "for 10 %");
+}
+
 TEST(Verdicts, WarnOfChainsThatDisagree) {
   const auto apart = independent({200, 4, 20}) + 3 * at::arange(4, at::kDouble).reshape({1, 4, 1});
   EXPECT_EQ(find(verdicts(assess(apart)), "convergence").level, "bad");

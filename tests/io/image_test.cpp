@@ -126,6 +126,13 @@ TEST(Image, RefusesACorruptPng) {
   EXPECT_NE(error_of(png({2, 2, 8, 0}, {0, 1, 2})), "");
 }
 
+TEST(Image, RefusesAChunkLongerThanTheFile) {
+  auto bytes = png({1, 1, 8, 0}, {0, 1}, chunk("tEXt", "key"));
+  bytes[bytes.find("tEXt") - 4] = 0x79;
+  EXPECT_TRUE(contains(error_of(bytes), "x.png: expected a PNG image: the file is truncated in its chunk tEXt"))
+      << error_of(bytes);
+}
+
 TEST(Image, RefusesAPngThatIsTooLarge) {
   EXPECT_NE(error_of(png({32769, 1, 8, 0}, {0})), "");
   EXPECT_TRUE(contains(error_of(png({32768, 32768, 8, 0}, {0})), "more than 2^28 pixels"));

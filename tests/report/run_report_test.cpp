@@ -130,6 +130,24 @@ TEST(RunReport, ShowsARunThatDiverged) {
   EXPECT_TRUE(contains(page, "not finite"));
 }
 
+TEST(RunReport, ShowsTheCourseOfARunWithoutAnAnswer) {
+  const auto run = write_synthetic_run({.evaluated = false});
+  for (const auto* file : {"mean.npy", "sd.npy", "samples.npy", "quantiles.npy"}) std::filesystem::remove(run / file);
+  const auto page = report_with(run, "summary.json", R"({"outcome": "diverged", "diverged_at": 300})");
+  EXPECT_TRUE(contains(page, ">Data misfit<"));
+  EXPECT_FALSE(contains(page, "The answer"));
+}
+
+TEST(RunReport, ReadsMetricsWithConventionsInside) {
+  const auto run = write_synthetic_run();
+  const auto page = report_with(run, "metrics.json", R"({"psnr_paper": {"db": 27.25, "convention": "peak 1"},
+      "nll": {"per_pixel": -1.375}, "calibration": [
+      {"nominal": 0.5, "empirical": 0.45, "expected_for_this_many_draws": 0.47},
+      {"nominal": 0.9, "empirical": 0.8, "expected_for_this_many_draws": 0.84}]})");
+  for (const auto* part : {"27.25", "-1.375", "Convention: peak 1.", ">Calibration<", ">ideal, so many draws<"})
+    EXPECT_TRUE(contains(page, part)) << part;
+}
+
 TEST(RunReport, ShowsTwoPixelsAsAScatter) {
   const auto page = report_of(write_synthetic_run({.shape = {1, 1, 2}, .chains = 300}));
   EXPECT_TRUE(contains(page, ">second pixel<"));

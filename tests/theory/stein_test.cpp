@@ -59,23 +59,29 @@ TEST(Stein, RejectsTheRightGaussianAboutAsOftenAsItSays) {
   EXPECT_LE(rejections, 20);
 }
 
-class SteinDimension : public testing::TestWithParam<int64_t> {};
+struct Inflated {
+  int64_t n;
+  double factor;  ///< of the standard deviation; N = 1000 exceeds 17 f^4 sqrt(n) / (f^2 - 1)^2
+};
+
+class SteinDimension : public testing::TestWithParam<Inflated> {};
 
 TEST_P(SteinDimension, AcceptsTheRightGaussianAndRejectsAShiftedAndAnInflatedOne) {
-  const auto n = GetParam();
-  const auto x = normal_points(500, n, 5);
+  const auto [n, factor] = GetParam();
+  const auto x = normal_points(1000, n, 5);
   const auto right = kernel_stein(x, -x);
   EXPECT_FALSE(right.rejected());
   EXPECT_GT(right.p_value, 0.05);
   const auto shifted = kernel_stein(x, -(x - 0.3));
   EXPECT_TRUE(shifted.rejected());
   EXPECT_LT(shifted.p_value, 0.01);
-  const auto inflated = kernel_stein(1.2 * x, -1.2 * x);
+  const auto inflated = kernel_stein(factor * x, -factor * x);
   EXPECT_TRUE(inflated.rejected());
   EXPECT_LT(inflated.p_value, 0.01);
 }
 
-INSTANTIATE_TEST_SUITE_P(Dimensions, SteinDimension, testing::Values(2, 256));
+INSTANTIATE_TEST_SUITE_P(Dimensions, SteinDimension, testing::Values(Inflated{2, 1.3}, Inflated{256, 1.6}),
+                         [](const auto& info) { return std::to_string(info.param.n); });
 
 TEST(Stein, RefusesScoresOfAnotherShape) {
   EXPECT_THROW(kernel_stein(normal_points(5, 2, 1), normal_points(4, 2, 1)), InputError);

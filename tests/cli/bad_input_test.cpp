@@ -1,0 +1,109 @@
+/// Bad input: one clear line on stderr, exit 2, nothing half-written.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "io/npy.h"
+#include "support/paths.h"
+#include "support/program.h"
+
+namespace penumbra::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct BadInput : testing::Test {
+  fs::path config = small_problem();
+  fs::path run = config.parent_path() / "run";
+
+  void expect_refused(const std::vector<std::string>& args, const std::vector<std::string>& words) {
+    const auto result = penumbra(args);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    for (const auto& word : words) EXPECT_NE(result.err.find(word), std::string::npos) << word << " in: " << result.err;
+  }
+  void expect_setting_refused(const std::string& assignment, const std::vector<std::string>& words) {
+    expect_refused({"sample", config.string(), "--out", run.string(), "--set", assignment}, words);
+    EXPECT_FALSE(fs::exists(run));
+  }
+};
+
+TEST_F(BadInput, UnknownKey) { expect_setting_refused("sampler.step_sise=1", {"sampler.step_sise", "did you mean step_size"}); }
+TEST_F(BadInput, UnknownTopLevelKey) { expect_setting_refused("smpler=1", {"smpler", "unknown"}); }
+TEST_F(BadInput, UnknownSampler) { expect_setting_refused("sampler.kind=hmc", {"sampler.kind", "apmc-pnp"}); }
+TEST_F(BadInput, NegativeSigma) { expect_setting_refused("sampler.schedule.sigma_min=-1", {"sampler.schedule.sigma_min", "-1"}); }
+TEST_F(BadInput, NegativeStep) { expect_setting_refused("sampler.step_size=-1e-3", {"sampler.step_size", "> 0"}); }
+TEST_F(BadInput, NoSteps) { expect_setting_refused("sampler.steps=0", {"sampler.steps"}); }
+TEST_F(BadInput, NumberThatIsNone) { expect_setting_refused("sampler.step_size=fast", {"sampler.step_size", "fast"}); }
+TEST_F(BadInput, ZeroNoise) { expect_setting_refused("likelihood.noise_sd=0", {"likelihood.noise_sd"}); }
+TEST_F(BadInput, NoChains) { expect_setting_refused("chains=0", {"chains"}); }
+TEST_F(BadInput, MissingData) { expect_setting_refused("likelihood.data=gone.npy", {"likelihood.data", "gone.npy"}); }
+TEST_F(BadInput, AnotherDevice) {
+  expect_refused({"sample", config.string(), "--out", run.string(), "--device", "tpu"}, {"--device", "tpu"});
+}
+
+TEST_F(BadInput, MissingConfiguration) {
+  expect_refused({"sample", "gone.yaml", "--out", run.string()}, {"gone.yaml"});
+}
+
+TEST_F(BadInput, MissingOption) { expect_refused({"sample", config.string()}, {"--out"}); }
+
+TEST_F(BadInput, DataOfAWrongShape) {
+  io::write_npy(config.parent_path() / "y.npy", at::zeros({5}, at::kDouble));
+  expect_refused({"sample", config.string(), "--out", run.string()}, {"y.npy", "expected", "found 5"});
+}
+
+TEST_F(BadInput, NanInTheData) {
+  auto y = io::read_npy(config.parent_path() / "y.npy");
+  y[3] = std::numeric_limits<double>::quiet_NaN();
+  io::write_npy(config.parent_path() / "y.npy", y);
+  expect_refused({"sample", config.string(), "--out", run.string()}, {"y.npy", "finite"});
+}
+
+TEST_F(BadInput, TruncatedData) {
+  const auto path = config.parent_path() / "y.npy";
+  fs::resize_file(path, fs::file_size(path) - 3);
+  expect_refused({"sample", config.string(), "--out", run.string()}, {"y.npy"});
+}
+
+TEST_F(BadInput, ARunOfAnotherConfiguration) {
+  ASSERT_EQ(penumbra({"sample", config.string(), "--out", run.string()}).code, 0);
+  expect_refused({"sample", config.string(), "--out", run.string(), "--resume", "--seed", "8"}, {"another configuration", "seed"});
+  expect_refused({"sample", config.string(), "--out", run.string()}, {"already holds a run"});
+}
+
+TEST_F(BadInput, ATruthOfAWrongSize) {
+  ASSERT_EQ(penumbra({"sample", config.string(), "--out", run.string()}).code, 0);
+  const auto truth = config.parent_path() / "wrong.npy";
+  io::write_npy(truth, at::zeros({5, 5}, at::kDouble));
+  expect_refused({"evaluate", run.string(), "--truth", truth.string()}, {"wrong.npy", "12"});
+}
+
+TEST_F(BadInput, AFolderThatIsNoRun) {
+  expect_refused({"report", scratch().string()}, {"config.yaml"});
+}
+
+TEST_F(BadInput, AnUnwritableFolderIsFoundBeforeTheWork) {
+  write_text(config.parent_path() / "file", "");
+  const auto result = penumbra({"sample", config.string(), "--out", (config.parent_path() / "file" / "run").string()});
+  EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_NE(result.err.find("file/run"), std::string::npos);
+}
+
+TEST(Divergence, StopsWithExit3TheIterationAndAStableStep) {
+  const auto config = small_problem(2000);
+  const auto run = config.parent_path() / "run";
+  const auto result = penumbra({"sample", config.string(), "--out", run.string(), "--set", "sampler.step_size=1"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_NE(result.err.find("diverged at iteration"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("would be stable"), std::string::npos) << result.err;
+  const auto summary = nlohmann::json::parse(read_text(run / "summary.json"));
+  EXPECT_EQ(summary["outcome"], "diverged");
+  const double limit = summary["diagnostics"]["step"]["stability_limit"];
+  // The advice is good: half of it does not diverge.
+  const auto again = penumbra({"sample", config.string(), "--out", (config.parent_path() / "again").string(), "--set",
+                               "sampler.step_size=" + std::to_string(limit / 2)});
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
+}  // namespace
+}  // namespace penumbra::test

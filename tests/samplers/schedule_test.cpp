@@ -1,0 +1,47 @@
+#include "samplers/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "support/paths.h"
+
+namespace penumbra {
+namespace {
+
+TEST(Schedule, GeometricAgreesWithEveryExperimentOfThePaper) {
+  for (const auto& c : test::vectors("schedules.json")["cases"]) {
+    const GeometricSchedule schedule(
+        {.sigma_0 = c["sigma0"], .sigma_min = c["sigma_min"], .xi = c["xi"], .alpha_0 = c["alpha0"]});
+    for (size_t i = 0; i < c["k"].size(); ++i) {
+      const auto [sigma, alpha] = schedule.at(c["k"][i]);
+      EXPECT_NEAR(sigma, c["sigma"][i].get<double>(), 1e-12 * c["sigma"][i].get<double>()) << c["name"];
+      EXPECT_NEAR(alpha, c["alpha"][i].get<double>(), 1e-12 * c["alpha"][i].get<double>()) << c["name"];
+    }
+  }
+}
+
+TEST(Schedule, KnowsWhenItHasSettled) {
+  const GeometricSchedule schedule({.sigma_0 = 8, .sigma_min = 1, .xi = 0.5, .alpha_0 = 1});
+  EXPECT_EQ(schedule.settled(100), 3);
+  EXPECT_EQ(ConstantSchedule({0.1, 1}).settled(100), 0);
+}
+
+TEST(Schedule, RefusesAFinalWeightAboveOneUnlessAllowed) {
+  const auto text = "{sigma_0: 10, sigma_min: 0.4, xi: 0.975, alpha_0: 10}";
+  EXPECT_THROW(make_schedule(Settings::from_text(text, "test"), 10), InputError);
+  const auto allowed = "{sigma_0: 10, sigma_min: 0.4, xi: 0.975, alpha_0: 10, allow_final_weight: true}";
+  EXPECT_NEAR(make_schedule(Settings::from_text(allowed, "test"), 10)->at(1000).alpha, 1.6, 1e-12);
+}
+
+TEST(Schedule, PowerFallsFromFirstToLastSigmaAndStays) {
+  const auto schedule = make_schedule(
+      Settings::from_text("{kind: power, sigma_0: 50, sigma_min: 0.1, rho: 7, anneal_steps: 20}", "test"), 40);
+  EXPECT_NEAR(schedule->at(0).sigma, 50, 1e-12 * 50);
+  for (int k = 0; k < 20; ++k) EXPECT_GT(schedule->at(k).sigma, schedule->at(k + 1).sigma);
+  EXPECT_EQ(schedule->at(20).sigma, 0.1);
+  EXPECT_EQ(schedule->at(39).sigma, 0.1);
+  EXPECT_EQ(schedule->at(39).alpha, 1);
+}
+
+}  // namespace
+}  // namespace penumbra

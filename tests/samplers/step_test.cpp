@@ -1,0 +1,142 @@
+/// One step of every sampler against its formula, written out independently; the noise is drawn again by the test.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "core/named.h"
+#include "likelihoods/gaussian.h"
+#include "models/dense.h"
+#include "priors/gaussian_mixture.h"
+#include "priors/inexact.h"
+#include "samplers/sampler.h"
+#include "support/paths.h"
+
+namespace penumbra {
+namespace {
+
+constexpr uint64_t seed = 99;
+
+struct StepTest : testing::Test {
+  Tensor random(std::vector<int64_t> shape, int64_t k) {
+    return normal({5, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
+  }
+  Shape shape{1, 2, 3};
+  Tensor A = random({4, 6}, 1), y = random({4}, 2);
+  double beta = 0.7;
+  Tensor factor = random({6, 6}, 3), mu = random({6}, 4);
+  Tensor Sigma = factor.matmul(factor.t()) + 0.5 * at::eye(6, factor.options());
+  std::shared_ptr<GaussianMixture> prior = std::make_shared<GaussianMixture>(
+      shape, std::vector{Component{1, mu, Covariance::full(Sigma)}, Component{2, -mu, Covariance::full(2 * Sigma)}});
+  std::shared_ptr<GaussianLikelihood> likelihood =
+      std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, A), y, beta);
+  Posterior posterior{likelihood, prior};
+  Tensor x = random({5, 1, 2, 3}, 6);
+  const int64_t k = 11, first_chain = 3;
+
+  Tensor z() { return normal({seed, first_chain, k}, Stream::langevin, x); }
+  Tensor grad_g(const Tensor& at) {
+    return ((flat(at).matmul(A.t()) - y).matmul(A) / (beta * beta)).view_as(at);
+  }
+  /// By inverting the smoothed covariances, and log-sum-exp by hand.
+  Tensor score(const Tensor& at, double sigma) {
+    const auto rows = flat(at);
+    std::vector<Tensor> log_terms, pulls;
+    for (const auto& [weight, mean, S] : {std::tuple{1 / 3.0, mu, Sigma}, {2 / 3.0, -mu, 2 * Sigma}}) {
+      const auto C = S + sigma * sigma * at::eye(6, S.options());
+      const auto pull = (rows - mean).matmul(at::linalg_inv(C));
+      log_terms.push_back(std::log(weight) - 0.5 * at::linalg_slogdet(C).second - 0.5 * (pull * (rows - mean)).sum(1));
+      pulls.push_back(pull);
+    }
+    const auto p0 = log_terms[0].exp(), p1 = log_terms[1].exp();
+    return -((p0.unsqueeze(1) * pulls[0] + p1.unsqueeze(1) * pulls[1]) / (p0 + p1).unsqueeze(1)).view_as(at);
+  }
+  Tensor step(const std::string& kind, const std::string& options) {
+    auto settings = Settings::from_text(options, "test");
+    const auto sampler = find_named(sampler_entries(), kind)->make(settings, {posterior, seed, 100});
+    settings.finish();
+    ChainState state{x, k, first_chain};
+    sampler->step(state);
+    EXPECT_EQ(state.k, k + 1);
+    EXPECT_EQ(state.first_chain, first_chain);
+    return state.x;
+  }
+  void expect_same(const Tensor& got, const Tensor& expected) { EXPECT_LT(test::relative_error(got, expected), 1e-12); }
+};
+
+TEST_F(StepTest, PmcRedIsAlgorithm1) {
+  const double gamma = 0.03, sigma = 0.4;
+  expect_same(step("pmc-red", "{step_size: 0.03, sigma: 0.4}"),
+              x - gamma * (grad_g(x) - score(x, sigma)) + std::sqrt(2 * gamma) * z());
+}
+
+TEST_F(StepTest, PmcPnpIsAlgorithm1) {
+  const double gamma = 0.03, sigma = 0.4;
+  expect_same(step("pmc-pnp", "{step_size: 0.03, sigma: 0.4}"),
+              x - gamma * (grad_g(x) - score(x - gamma * grad_g(x), sigma)) + std::sqrt(2 * gamma) * z());
+}
+
+constexpr auto annealed = "{step_size: 0.03, schedule: {sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}";
+
+TEST_F(StepTest, ApmcRedIsAlgorithm2) {
+  const double gamma = 0.03, sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
+  ASSERT_GT(alpha, 1);
+  expect_same(step("apmc-red", annealed),
+              x - gamma * (grad_g(x) - alpha * score(x, sigma)) + std::sqrt(2 * gamma) * z());
+}
+
+TEST_F(StepTest, ApmcPnpIsAlgorithm2) {
+  const double gamma = 0.03, sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
+  expect_same(step("apmc-pnp", annealed),
+              x - gamma * (grad_g(x) - alpha * score(x - gamma * grad_g(x), sigma)) + std::sqrt(2 * gamma) * z());
+}
+
+TEST_F(StepTest, PnpUlaProjectsTheRedStep) {
+  const double gamma = 0.03, sigma = 0.4;
+  const auto free = x - gamma * (grad_g(x) - 1.5 * score(x, sigma)) + std::sqrt(2 * gamma) * z();
+  ASSERT_TRUE((free < -0.5).any().item<bool>() && (free > 0.6).any().item<bool>());
+  expect_same(step("pnp-ula", "{step_size: 0.03, sigma: 0.4, alpha: 1.5, box_low: -0.5, box_high: 0.6}"),
+              free.clamp(-0.5, 0.6));
+}
+
+TEST_F(StepTest, PnpIsTheDenoisedGradientStep) {
+  const double gamma = 0.03, sigma = 0.4;
+  const auto v = x - gamma * grad_g(x);
+  expect_same(step("pnp", "{step_size: 0.03, sigma: 0.4}"), v + sigma * sigma * score(v, sigma));
+}
+
+TEST_F(StepTest, RedIsTheGradientStepWithTheResidual) {
+  const double gamma = 0.03, sigma = 0.4, tau = 2;
+  expect_same(step("red", "{step_size: 0.03, sigma: 0.4, tau: 2}"),
+              x - gamma * (grad_g(x) - tau * sigma * sigma * score(x, sigma)));
+}
+
+TEST_F(StepTest, AnnealedLangevinScalesTheStepWithTheLevel) {
+  // 100 steps in 10 levels: iteration 11 is on the second of ten levels from 3 to 0.3, a factor 10^(1/9) each.
+  const double sigma = 3 * std::pow(0.1, 1 / 9.0), gamma = 0.01 * std::pow(sigma / 0.3, 2);
+  expect_same(step("annealed-langevin", "{step_size: 0.01, sigma_0: 3, sigma_min: 0.3, levels: 10}"),
+              x + gamma * score(x, sigma) + std::sqrt(2 * gamma) * z());
+}
+
+TEST_F(StepTest, ClippingBoundsTheNormsAndLeavesShortOnesAlone) {
+  const auto exact = prior->score(x, 0.3);
+  const auto norms = norm_per_chain(exact);
+  const double bound = norms.median().item<double>();
+  const auto clipped = ClippedScore(prior, bound).score(x, 0.3);
+  EXPECT_LT(norm_per_chain(clipped).max().item<double>(), bound * (1 + 1e-12));
+  for (int64_t c = 0; c < x.size(0); ++c)
+    if (norms[c].item<double>() <= bound) EXPECT_TRUE(clipped[c].equal(exact[c]));
+}
+
+TEST_F(StepTest, TheFreshScoreErrorStaysInItsBallAndIsUniformThere) {
+  const InexactScore noisy(prior, 2.5);
+  const auto many = at::zeros({20000, 1, 2, 3}, x.options());
+  const auto error = noisy.score(many, 0.3, {seed, 0, 0}) - prior->score(many, 0.3);
+  const auto radius = norm_per_chain(error) / 2.5;
+  EXPECT_LE(radius.max().item<double>(), 1 + 1e-9);
+  // Uniform in the n-ball: E r^2 = n/(n+2); four standard errors with var r^2 <= 1/12 from above.
+  EXPECT_NEAR(radius.square().mean().item<double>(), 6.0 / 8.0, 4 * std::sqrt(1.0 / 12 / 20000));
+  EXPECT_LT(error.mean(0).abs().max().item<double>(), 5 * 2.5 / std::sqrt(8.0 * 20000));
+  EXPECT_FALSE(noisy.score(many, 0.3, {seed, 0, 1}).equal(noisy.score(many, 0.3, {seed, 0, 0})));
+}
+
+}  // namespace
+}  // namespace penumbra

@@ -1,0 +1,81 @@
+#include "support/program.h"
+
+#include <ATen/ATen.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "core/random.h"
+#include "io/npy.h"
+#include "support/paths.h"
+
+namespace penumbra::test {
+namespace fs = std::filesystem;
+namespace {
+
+pid_t spawn(const std::vector<std::string>& args, const fs::path& out, const fs::path& err) {
+  std::vector<std::string> words{program().string()};
+  words.insert(words.end(), args.begin(), args.end());
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDOUT_FILENO);
+  dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
+  execv(argv[0], argv.data());
+  _exit(127);
+}
+
+}  // namespace
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+pid_t start(const std::vector<std::string>& args) { return spawn(args, "/dev/null", "/dev/null"); }
+
+Result penumbra(const std::vector<std::string>& args) {
+  const auto folder = scratch();
+  const int code = wait_for(spawn(args, folder / "out", folder / "err"));
+  return {code, read_text(folder / "out"), read_text(folder / "err")};
+}
+
+void write_text(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+std::string read_text(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+fs::path small_problem(int steps) {
+  const auto folder = scratch();
+  write_text(folder / "config.yaml", fmt::format(R"(
+prior: {{kind: random_field, side: 12, modes: 4}}
+likelihood: {{kind: inpainting, fraction: 0.5, noise_sd: 0.1, data: y.npy}}
+sampler:
+  kind: apmc-pnp
+  steps: {}
+  step_size: 5e-4
+  schedule: {{kind: geometric, sigma_0: 1, sigma_min: 0.05, xi: 0.8, alpha_0: 400}}
+chains: 6
+seed: 3
+output: {{record_from: 10, record_every: 2}}
+)", steps));
+  write_text(folder / "truth.yaml", "{kind: random_field, side: 12, modes: 4}");
+  const auto truth = 0.3 + 0.2 * normal({2, 0, 0}, Stream::probe, at::empty({1, 12, 12}, at::TensorOptions().dtype(at::kDouble)));
+  io::write_npy(folder / "truth.npy", truth);
+  const auto observed = penumbra({"observe", (folder / "config.yaml").string(), "--truth", (folder / "truth.npy").string(),
+                                  "--out", (folder / "y.npy").string()});
+  if (observed.code != 0) throw std::runtime_error(observed.err);
+  return folder / "config.yaml";
+}
+
+}  // namespace penumbra::test

@@ -1,0 +1,34 @@
+/// Running the program as a user would.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace penumbra::test {
+
+struct Result {
+  int code = 0;
+  std::string out, err;
+};
+
+/// Runs `penumbra args...` to its end.
+Result penumbra(const std::vector<std::string>& args);
+
+/// Starts `penumbra args...` in the background; its output goes nowhere.
+pid_t start(const std::vector<std::string>& args);
+
+/// Waits; the exit code, or minus the signal that ended it.
+int wait_for(pid_t pid);
+
+void write_text(const std::filesystem::path& path, const std::string& text);
+std::string read_text(const std::filesystem::path& path);
+
+/// A small inpainting problem in a new folder, 12x12 with the built-in prior; the path of its config.yaml.
+std::filesystem::path small_problem(int steps = 40);
+
+}  // namespace penumbra::test
