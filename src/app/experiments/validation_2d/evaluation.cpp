@@ -31,8 +31,7 @@ double weight_divergence(const std::vector<double>& q, const std::vector<double>
 Distances distances(const Tensor& samples, const std::vector<theory::Mixture>& posteriors) {
   const auto count = posteriors.size();
   Distances result;
-  for (auto* part : {&result.fi, &result.kl, &result.weight_kl, &result.first_weight, &result.mass})
-    part->resize(count);
+  for (auto* part : {&result.fi, &result.kl, &result.weight_kl, &result.first_weight}) part->assign(count, NAN);
   at::parallel_for(0, static_cast<int64_t>(count), 1, [&](int64_t begin, int64_t end) {
     for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
       const auto points = samples[static_cast<int64_t>(r)];
