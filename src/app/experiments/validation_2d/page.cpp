@@ -26,14 +26,13 @@ report::Table as_numbers(const TextTable& table) {
   return result;
 }
 
-/// Each of Table 2's lines once, with the three words that name it in one cell.
+/// Table 2 with one cell to name each line: the algorithm and the metric, then what stands beside them.
 report::Table table_2_numbers(const std::vector<Row>& rows) {
   auto layout = table_2_layout(rows);
-  std::string algorithm, metric;
+  std::string algorithm;
   for (auto& row : layout.rows) {
     if (!row[0].empty()) algorithm = row[0];
-    if (!row[1].empty()) metric = row[1];
-    row[2] = fmt::format("{} {} {}", algorithm, metric, row[2]);
+    if (!row[1].empty()) row[2] = algorithm + " " + row[1];
     row.erase(row.begin(), row.begin() + 2);
   }
   layout.header.erase(layout.header.begin(), layout.header.begin() + 2);
@@ -115,7 +114,7 @@ std::string page(const Results& results, const ExperimentOptions& options) {
     figures.push_back(report::Plot{figure.fi});
     figures.push_back(report::Plot{figure.kl});
   }
-  page.figures(figures);
+  page.figures(figures, report::Size::large);
   add_floor(page, results);
   page.section("Checks").findings(findings(checks));
   page.details("Every cell", [&](report::Page& inner) { inner.table(as_numbers(all_cells(results.rows))); });

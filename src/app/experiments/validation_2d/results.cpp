@@ -91,7 +91,7 @@ TextTable table_2_layout(const std::vector<Row>& rows) {
       {{"", "closed form"}, [](const Row& row) { return row.prediction.fi; }},
       {{"", "paper"}, [](const Row& row) { return row.column.paper(row.algorithm).fi; }},
       {{"KL", "measured"}, [](const Row& row) { return row.measured.kl; }},
-      {{"", "- of weights"}, [](const Row& row) { return row.kl_weights; }},
+      {{"", "of which weights"}, [](const Row& row) { return row.kl_weights; }},
       {{"", "closed form"}, [](const Row& row) { return row.prediction.kl(); }},
       {{"", "paper"}, [](const Row& row) { return row.column.paper(row.algorithm).kl; }}};
   for (const auto algorithm : algorithms)
