@@ -12,7 +12,8 @@ add_library(penumbra STATIC ${penumbra_sources} ${forward_models} ${likelihoods}
 add_library(penumbra::penumbra ALIAS penumbra)
 target_include_directories(penumbra PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                                            $<INSTALL_INTERFACE:include/penumbra>)
-target_link_libraries(penumbra PUBLIC ${TORCH_LIBRARIES} fmt::fmt nlohmann_json::nlohmann_json yaml-cpp PNG::PNG)
+# Header only: newer LibTorch brings headers of another fmt than the installed library.
+target_link_libraries(penumbra PUBLIC ${TORCH_LIBRARIES} fmt::fmt-header-only nlohmann_json::nlohmann_json yaml-cpp PNG::PNG)
 target_compile_features(penumbra PUBLIC cxx_std_20)
 target_compile_options(penumbra PRIVATE -Wall -Wextra)
 target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")

@@ -1,6 +1,7 @@
 #include "app/pilot.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include "app/exact_problem.h"
 #include "theory/lipschitz.h"
@@ -67,7 +68,7 @@ Level measure_level(const Problem& problem, const Tensor& chain_points, double s
 }
 
 Pilot run_pilot(const Problem& problem, const PilotOptions& options) {
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   Pilot pilot;
   const auto chains =
       problem.start.kind == Start::Kind::file ? std::min(options.chains, problem.plan.chains) : options.chains;

@@ -188,6 +188,7 @@ void write_divergence(const fs::path& folder, const Problem& problem, const Chai
                                 fmt::format("the chains diverged at iteration {} with step_size {:g}{}", run.state().k,
                                             problem.sampler->step_size(), advice)});
   write_summary(folder, std::move(summary), judgement);
+  report::write_run_report(folder);
 }
 
 void print_summary(const fs::path& folder) {

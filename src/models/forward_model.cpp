@@ -1,6 +1,7 @@
 #include "models/forward_model.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "core/error.h"
@@ -22,7 +23,7 @@ Tensor ForwardModel::vjp(const Tensor& x, const Tensor& r) const {
 }
 
 Tensor ForwardModel::do_vjp(const Tensor& x, const Tensor& r) const {
-  at::AutoGradMode with_gradients(true);
+  c10::AutoGradMode with_gradients(true);
   const auto at = x.detach().requires_grad_();
   return torch::autograd::grad({do_apply(at)}, {at}, {r})[0];
 }

@@ -12,7 +12,6 @@ namespace penumbra::report {
 namespace {
 
 constexpr int64_t levels = 256;
-constexpr std::array<uint8_t, 3> not_a_number{255, 0, 255};
 
 struct Anchor {
   double lightness, chroma, hue_degrees;
@@ -43,7 +42,7 @@ uint8_t gamma_byte(double linear) {
 }
 
 /// OKLab (B. Ottosson, 2020) to sRGB.
-std::array<uint8_t, 3> from_oklab(double lightness, double a, double b) {
+Colour from_oklab(double lightness, double a, double b) {
   const auto cube = [](double v) { return v * v * v; };
   const auto l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b);
   const auto m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b);
@@ -82,7 +81,7 @@ Tensor finite_values(const std::vector<Tensor>& images) {
 
 }  // namespace
 
-std::array<uint8_t, 3> colour(Colormap map, double t) {
+Colour colour(Colormap map, double t) {
   const auto x = std::clamp(t, 0.0, 1.0);
   if (map == Colormap::gray) {
     const auto byte = static_cast<uint8_t>(std::lround(255 * x));
@@ -100,14 +99,14 @@ std::array<uint8_t, 3> colour(Colormap map, double t) {
                     mix([&](const Anchor& p) { return p.chroma * std::sin(radians(p)); }));
 }
 
-Tensor colorize(const Tensor& image, Range range, Colormap map) {
+Tensor colorize(const Tensor& image, Range range, Colormap map, Colour nan) {
   if (image.dim() != 2) input_error("colour map: expected an image [H, W], found {}", describe(image.sizes()));
   const auto t = position(image, range);
   const auto missing = t.isnan();
   const auto index = (at::where(missing, at::zeros_like(t), t) * (levels - 1)).round().to(at::kLong);
   auto rgb = table(map).index_select(0, index.flatten()).reshape({image.size(0), image.size(1), 3}).permute({2, 0, 1});
   auto bytes = rgb.contiguous();
-  for (int64_t channel = 0; channel < 3; ++channel) bytes[channel].masked_fill_(missing, not_a_number[channel]);
+  for (int64_t channel = 0; channel < 3; ++channel) bytes[channel].masked_fill_(missing, nan[channel]);
   return bytes;
 }
 
@@ -115,14 +114,14 @@ bool shown_as_rgb(const Tensor& image, Colormap map) {
   return image.dim() == 3 && image.size(0) == 3 && (map == Colormap::gray || map == Colormap::ember);
 }
 
-Tensor picture_bytes(const Tensor& image, Range range, Colormap map) {
-  if (image.dim() == 2) return colorize(image, range, map);
+Tensor picture_bytes(const Tensor& image, Range range, Colormap map, Colour nan) {
+  if (image.dim() == 2) return colorize(image, range, map, nan);
   if (image.dim() != 3) input_error("picture: expected [H, W] or [C, H, W], found {}", describe(image.sizes()));
   std::vector<Tensor> parts;
   const auto rgb = shown_as_rgb(image, map);
   for (int64_t channel = 0; channel < image.size(0); ++channel) {
-    const auto bytes = colorize(image[channel], range, rgb ? Colormap::gray : map);
-    parts.push_back(rgb ? bytes.narrow(0, 0, 1) : bytes);
+    const auto bytes = colorize(image[channel], range, rgb ? Colormap::gray : map, nan);
+    parts.push_back(rgb ? bytes.narrow(0, channel, 1) : bytes);
   }
   return at::cat(parts, rgb ? 0 : 2).contiguous();
 }

@@ -25,15 +25,20 @@ struct Range {
   double high = 1;
 };
 
-/// Red, green and blue at t in [0, 1].
-std::array<uint8_t, 3> colour(Colormap map, double t);
+using Colour = std::array<uint8_t, 3>;  ///< red, green, blue
 
-/// [H, W] numbers as [3, H, W] bytes. Values outside the range take the end's colour; NaN is magenta, in no map.
-Tensor colorize(const Tensor& image, Range range, Colormap map);
+/// For a NaN, in no map: one that should not be there, and one that means "not measured".
+inline constexpr Colour broken{255, 0, 255}, not_measured{112, 146, 190};
+
+/// At t in [0, 1].
+Colour colour(Colormap map, double t);
+
+/// [H, W] numbers as [3, H, W] bytes. Values outside the range take the end's colour, NaN takes its own.
+Tensor colorize(const Tensor& image, Range range, Colormap map, Colour nan = broken);
 
 /// Any image as [3, H, W'] bytes: [H, W]; three channels under gray or ember as red, green and blue; the other
 /// [C, H, W] as their channels side by side.
-Tensor picture_bytes(const Tensor& image, Range range, Colormap map);
+Tensor picture_bytes(const Tensor& image, Range range, Colormap map, Colour nan = broken);
 
 /// Whether picture_bytes shows these channels as red, green and blue, so that a colour bar would mean nothing.
 bool shown_as_rgb(const Tensor& image, Colormap map);

@@ -65,7 +65,7 @@ std::string caption_html(const std::string& caption) {
 
 // The links appear once the script has given them something to save.
 std::string figure_html(const Picture& picture) {
-  const auto bytes = picture_bytes(picture.image, picture.range, picture.map);
+  const auto bytes = picture_bytes(picture.image, picture.range, picture.map, picture.nan);
   const auto height = bytes.size(1), width = bytes.size(2);
   const auto title = escape(picture.title);
   const bool bar = picture.bar && !shown_as_rgb(picture.image, picture.map);
@@ -86,16 +86,18 @@ std::string figure_html(const Plot& plot) {
 }
 
 std::string row_html(const std::vector<Cell>& row, const std::vector<std::string>& header) {
+  constexpr size_t number_length = 14;  // so short a text is a number or a word: 1e-3 must not break at its sign
   std::string html = "<tr>";
   for (size_t i = 0; i < row.size(); ++i) {
     const auto& cell = row[i];
     const auto content = cell.level ? badge_html({*cell.level, cell.text}) : escape(cell.text);
-    if (i == 0)
+    if (i == 0) {
       html += fmt::format("<th scope=\"row\">{}</th>", content);
-    else if (i < header.size() && !header[i].empty())
-      html += fmt::format("<td data-head=\"{}\">{}</td>", escape(header[i]), content);
-    else
-      html += fmt::format("<td>{}</td>", content);
+      continue;
+    }
+    const bool headed = i < header.size() && !header[i].empty() && !cell.text.empty();
+    html += fmt::format("<td{}{}>{}</td>", cell.text.size() <= number_length ? " class=\"short\"" : "",
+                        headed ? fmt::format(" data-head=\"{}\"", escape(header[i])) : "", content);
   }
   return html + "</tr>\n";
 }

@@ -32,6 +32,7 @@ struct Picture {
   Tensor image = {};  ///< [H, W] or [C, H, W], see picture_bytes
   Range range = {};
   Colormap map = Colormap::gray;
+  Colour nan = broken;
   bool bar = true;  ///< off where the figure's neighbour has the same bar
 };
 

@@ -77,6 +77,9 @@ figcaption { font-size: 0.85rem; line-height: 1.4; margin-top: 0.45rem; }
 .scroll { overflow-x: auto; margin: 0.8rem 0; }
 table { border-collapse: collapse; background: var(--card); border: 1px solid var(--edge); font-size: 0.92rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.8rem; border-bottom: 1px solid var(--edge); }
+/* "anywhere" would let a narrow column break its numbers; a wide table scrolls instead. */
+th, td { overflow-wrap: break-word; }
+.short { white-space: nowrap; }
 th { font-weight: 600; }
 thead th { color: var(--quiet); font-size: 0.82rem; }
 tr:last-child > * { border-bottom: 0; }

@@ -43,13 +43,25 @@ std::string missing_note(const Tensor& image) {
   return count == 0 ? "" : fmt::format(" {} values are not finite numbers; NaN is magenta.", count);
 }
 
+/// A NaN in the data says that nothing was measured there.
 Picture observed(const Tensor& observation) {
-  if (!observation.is_complex())
-    return {"Measurement", "What was measured, in its own colour range.", observation, range_of({observation})};
+  Picture picture{.title = "Measurement", .nan = not_measured};
+  const auto missing = observation.isnan().sum().item<int64_t>();
+  const auto gaps =
+      missing == 0 ? ""
+                   : fmt::format(" Blue: the {} of {} pixels without a measurement.", missing, observation.numel());
+  if (!observation.is_complex()) {
+    picture.caption = "What was measured, in its own colour range." + gaps;
+    picture.image = observation.to(at::kDouble);
+    picture.range = range_of({observation});
+    return picture;
+  }
   const auto size = observation.abs().to(at::kDouble);
-  const auto largest = std::max(size.max().item<double>(), 1e-300);
-  return {"Measurement", "Absolute value of what was measured, as log10 of its share of the largest.",
-          (size / largest).clamp_min(1e-4).log10(), Range{-4, 0}};
+  const auto largest = std::max(range_of({size}, 0).high, 1e-300);
+  picture.caption = "Absolute value of what was measured, as log10 of its share of the largest." + gaps;
+  picture.image = (size / largest).clamp_min(1e-4).log10();
+  picture.range = {-4, 0};
+  return picture;
 }
 
 std::vector<Figure> against_truth(const RunFolder& run) {
@@ -65,7 +77,7 @@ std::vector<Figure> against_truth(const RunFolder& run) {
                             fmt::format("Light where the truth is more than 3 SD from the mean: {} % of the values. "
                                         "Honest uncertainty leaves few and scatters them.",
                                         format_number(100 * outside.mean().item<double>())),
-                            anywhere, Range{0, 1}, Colormap::ember, false});
+                            anywhere, Range{0, 1}, Colormap::ember, broken, false});
   return figures;
 }
 
@@ -189,7 +201,7 @@ void add_samples(Page& page, const RunFolder& run) {
   std::vector<Figure> figures;
   for (int64_t chain = 0; chain < shown; ++chain)
     figures.push_back(
-        Picture{fmt::format("Chain {}", chain), "", run.samples[chain], shared, intensity_map(run), false});
+        Picture{fmt::format("Chain {}", chain), "", run.samples[chain], shared, intensity_map(run), broken, false});
   page.figures(figures, Size::small);
 }
 

@@ -10,13 +10,13 @@ namespace {
 using nlohmann::json;
 using Rows = std::vector<std::vector<Cell>>;
 
-std::string shown(const std::optional<double>& value) { return value ? format_number(*value, 4) : ""; }
+std::string shown(const std::optional<double>& value) { return value ? format_number(*value) : ""; }
 
 /// "median 1.01, 95 % 1.03", from those that are there.
-std::string list(const std::vector<std::pair<std::string, std::optional<double>>>& parts) {
+std::string list(const std::vector<std::pair<std::string, std::optional<double>>>& parts, int digits = 3) {
   std::string text;
   for (const auto& [name, value] : parts)
-    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_number(*value, 4));
+    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_number(*value, digits));
   return text;
 }
 
@@ -32,7 +32,7 @@ Rows misfit_rows(const json& diagnostics) {
     const auto name = text_at(term, {"term"}), count = text_at(term, {"data_count"});
     const auto expected = shown(number_at(term, {"expected"})), tolerance = shown(number_at(term, {"tolerance"}));
     add_row(rows, "Data misfit" + (name.empty() ? "" : ", " + name), shown(number_at(term, {"chi2"})),
-            expected + (tolerance.empty() ? "" : fmt::format(" within {}", tolerance)),
+            expected + (tolerance.empty() ? "" : fmt::format(" +- {}", tolerance)),
             fmt::format("Chi squared per datum{}: do the samples explain the measurements to within their noise?",
                         count.empty() ? "" : " over " + count + " data"));
   }
@@ -46,11 +46,13 @@ Rows convergence_rows(const json& diagnostics) {
   Rows rows;
   const auto kind = text_at(diagnostics, {"rhat", "kind"});
   const auto threshold = shown(either(at("rhat", "threshold"), at("rhat", "threshold_p95")));
-  add_row(rows, "R-hat" + (kind.empty() ? "" : " (" + kind + ")"),
-          list({{"median", at("rhat", "median")}, {"95 % below", at("rhat", "p95")}, {"largest", at("rhat", "max")}}),
-          threshold.empty() ? "near 1" : "below " + threshold + " for 95 % of the pixels",
-          "Do the chains agree with each other? 1 means that between them they vary no more than each does alone.");
-  add_row(rows, "Drift", list({{"in SD", at("drift", "size_in_sd")}, {"p", at("drift", "p")}}), "near 0, p not tiny",
+  add_row(
+      rows, "R-hat" + (kind.empty() ? "" : " (" + kind + ")"),
+      list({{"median", at("rhat", "median")}, {"95 % below", at("rhat", "p95")}, {"largest", at("rhat", "max")}}, 4),
+      threshold.empty() ? "near 1" : "below " + threshold + " for 95 % of the pixels",
+      "Do the chains agree with each other? 1 means that between them they vary no more than each does alone.");
+  add_row(rows, "Drift", list({{"size in SD", at("drift", "size_in_sd")}, {"p", at("drift", "p")}}),
+          "near 0, p not tiny",
           "Did the average still move while it was recorded? p is how often chance alone would move it so far.");
   add_row(rows, "Effective samples", list({{"median", at("ess", "median")}, {"smallest", at("ess", "min")}}),
           "the more the better", "How many independent samples the correlated ones are worth, pixel by pixel.");

@@ -84,7 +84,7 @@ void add_calibration(Page& page, const json& metrics) {
     chart.series.push_back({.name = "ideal, so many draws", .x = nominal, .y = expected, .dashed = true, .colour = 1});
   chart.series.push_back({.name = "this run", .x = nominal, .y = empirical, .colour = 0});
   chart.series.push_back({.x = nominal, .y = empirical, .mark = Mark::points, .colour = 0});
-  page.figures({Plot{chart, "Below the dashed line the posterior is too sure of itself, above it too timid."}});
+  page.figures({Plot{chart, "Below the ideal line the posterior is too sure of itself, above it too timid."}});
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ bool varies(const RunFolder& run, const std::string& name) {
   return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
 }
 
-/// More than a factor of 20 between the extremes, all positive: a linear axis would hide the small ones.
+/// More than a factor of 10 between the extremes, all positive: a linear axis would hide the small ones.
 bool wants_log(const std::vector<double>& values) {
   double low = INFINITY, high = 0;
   for (const auto value : values) {
@@ -31,7 +31,7 @@ bool wants_log(const std::vector<double>& values) {
     low = std::min(low, value);
     high = std::max(high, value);
   }
-  return high > 20 * low;
+  return high > 10 * low;
 }
 
 class Traces {

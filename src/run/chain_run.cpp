@@ -1,6 +1,7 @@
 #include "run/chain_run.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <chrono>
 
@@ -27,7 +28,7 @@ ChainRun::ChainRun(RunPlan plan, const Posterior& posterior, const Sampler& samp
       statistics_(plan.history_bytes) {}
 
 Outcome ChainRun::run() {
-  at::NoGradGuard no_gradients;
+  c10::NoGradGuard no_gradients;
   auto last_tick = Clock::now();
   double last_save = seconds_;
   while (state_.k < plan_.steps) {

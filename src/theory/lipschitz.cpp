@@ -1,6 +1,7 @@
 #include "theory/lipschitz.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <functional>
@@ -57,7 +58,7 @@ Tensor gradient(const Tensor& of, const Tensor& with_respect_to, const Tensor& w
 
 /// Exact products: J^T u is a gradient, and J v the gradient of J^T u, which is linear in u, with respect to u.
 std::optional<Products> by_autograd(const Map& f, const Tensor& points) {
-  const at::AutoGradMode with_gradients(true);
+  const c10::AutoGradMode with_gradients(true);
   const auto x = points.detach().clone().requires_grad_(true);
   const auto y = f(x);
   if (!y.requires_grad()) return std::nullopt;
@@ -93,7 +94,7 @@ Lipschitz likelihood_lipschitz(const Likelihood& likelihood, const Tensor& point
     result.value = *known;
     return result;
   }
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   const auto grad = [&](const Tensor& x) { return likelihood.grad(x); };
   result = power_iteration(by_differences(grad, points), points, options);
   result.method = Lipschitz::Method::differences;
@@ -107,7 +108,7 @@ Lipschitz score_lipschitz(const Score& score, const Tensor& points, double sigma
     result.method = Lipschitz::Method::autograd;
     return result;
   }
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   auto result = power_iteration(by_differences(S, points), points, options);
   result.method = Lipschitz::Method::differences;
   return result;

@@ -12,7 +12,7 @@
 namespace penumbra {
 namespace {
 
-constexpr Placement placement{at::kDouble, at::kCPU};
+const Placement placement{at::kDouble, at::kCPU};
 
 struct ContractTest : testing::TestWithParam<const ForwardModelEntry*> {
   static Tensor random(Shape shape, int64_t chains, int64_t k) {

@@ -138,6 +138,16 @@ TEST(RunReport, ShowsTheCourseOfARunWithoutAnAnswer) {
   EXPECT_FALSE(contains(page, "The answer"));
 }
 
+TEST(RunReport, SaysWhatWasNotMeasured) {
+  const auto run = write_synthetic_run();
+  auto observation = io::read_npy(run / "inputs" / "observation.npy");
+  observation.slice(1, 0, 2).fill_(NAN);
+  io::write_npy(run / "inputs" / "observation.npy", observation);
+  EXPECT_TRUE(contains(report_of(run), "96 of 2304 pixels without a measurement"));
+  io::write_npy(run / "inputs" / "observation.npy", at::complex(observation, observation));
+  EXPECT_TRUE(contains(report_of(run), "log10"));
+}
+
 TEST(RunReport, ReadsMetricsWithConventionsInside) {
   const auto run = write_synthetic_run();
   const auto page = report_with(run, "metrics.json", R"({"psnr_paper": {"db": 27.25, "convention": "peak 1"},

@@ -1,6 +1,7 @@
 #include "theory/lipschitz.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
 #include "likelihoods/gaussian.h"
@@ -47,7 +48,7 @@ class Opaque final : public Score {
 
  private:
   Tensor do_score(const Tensor& x, double sigma, const Cursor&) const override {
-    const at::NoGradGuard no_gradients;
+    const c10::NoGradGuard no_gradients;
     return inner_.score(x.detach(), sigma);
   }
   GaussianMixture inner_;

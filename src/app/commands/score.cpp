@@ -1,5 +1,6 @@
 /// penumbra score and penumbra denoise: the prior at given images and noise levels.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include "app/command.h"
@@ -31,7 +32,7 @@ Tensor as_batch(Tensor x, const Shape& shape, const std::filesystem::path& path)
 }
 
 int apply(const Options& options, What what) {
-  at::NoGradGuard no_gradients;
+  c10::NoGradGuard no_gradients;
   const Placement placement{options.precision == "float64" ? at::kDouble : at::kFloat, use_machine(options.machine)};
   const auto prior = load_prior(options.prior, placement);
   const auto given = io::read_npy(options.input);
