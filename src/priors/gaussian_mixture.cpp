@@ -8,10 +8,11 @@ namespace penumbra {
 
 /// For every component: the log of w_j N(x; mu_j, S_j + sigma^2 I), and (S_j + sigma^2 I)^-1 (x - mu_j).
 struct GaussianMixture::Solved {
-  Tensor log_terms;              ///< [chains, components]
+  Tensor log_terms;              ///< [components, chains]: reductions over few components run along the chains
   std::vector<Tensor> whitened;  ///< components of [chains, n]
 
-  Tensor responsibilities() const { return log_terms.softmax(1); }
+  /// r_j as a column, [chains, 1] each.
+  std::vector<Tensor> responsibilities() const { return log_terms.softmax(0).unsqueeze(2).unbind(0); }
 };
 
 GaussianMixture::GaussianMixture(Shape image_shape, std::vector<Component> components)
@@ -51,7 +52,7 @@ GaussianMixture::Solved GaussianMixture::solve(const Tensor& x, double sigma) co
     log_terms.push_back(constant - 0.5 * distance);
     solved.whitened.push_back(std::move(whitened));
   }
-  solved.log_terms = at::stack(log_terms, 1);
+  solved.log_terms = at::stack(log_terms);
   return solved;
 }
 
@@ -59,9 +60,8 @@ Tensor GaussianMixture::do_score(const Tensor& x, double sigma, const Cursor&) c
   const auto solved = solve(x, sigma);
   if (components_.size() == 1) return -solved.whitened[0].view_as(x);
   const auto r = solved.responsibilities();
-  auto score = -r.select(1, 0).unsqueeze(1) * solved.whitened[0];
-  for (size_t j = 1; j < components_.size(); ++j)
-    score = score - r.select(1, static_cast<int64_t>(j)).unsqueeze(1) * solved.whitened[j];
+  auto score = -r[0] * solved.whitened[0];
+  for (size_t j = 1; j < components_.size(); ++j) score.addcmul_(r[j], solved.whitened[j], -1);
   return score.view_as(x);
 }
 
@@ -73,17 +73,17 @@ Tensor GaussianMixture::do_denoise(const Tensor& x, double sigma, const Cursor&)
   auto mean = at::zeros_like(flat(x));
   for (size_t j = 0; j < components_.size(); ++j) {
     const auto& [weight, mu, covariance] = components_[j];
-    mean = mean + r.select(1, static_cast<int64_t>(j)).unsqueeze(1) * (mu + covariance->multiply(solved.whitened[j]));
+    mean = mean + r[j] * (mu + covariance->multiply(solved.whitened[j]));
   }
   return mean.view_as(x);
 }
 
 std::optional<Tensor> GaussianMixture::log_density(const Tensor& x, double sigma) const {
-  return solve(x, sigma).log_terms.logsumexp(1);
+  return solve(x, sigma).log_terms.logsumexp(0);
 }
 
 Tensor GaussianMixture::responsibilities(const Tensor& x, double sigma) const {
-  return solve(x, sigma).responsibilities();
+  return solve(x, sigma).log_terms.softmax(0).t();
 }
 
 std::optional<Tensor> GaussianMixture::draw(int64_t count, const Cursor& at) const {

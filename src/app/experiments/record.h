@@ -1,0 +1,32 @@
+/// What every experiment checks, says and records of itself.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "app/experiment.h"
+#include "report/page.h"
+
+namespace penumbra::app {
+
+/// A claim of the experiment and whether this run bears it out.
+struct Check {
+  std::string claim;
+  bool passed = false;
+  std::string detail;  ///< the numbers
+};
+
+bool all_passed(const std::vector<Check>& checks);
+
+/// One line a failure, then the count.
+void print_checks(const std::vector<Check>& checks);
+
+/// The checks as a report lists them.
+std::vector<std::pair<report::Badge, std::string>> findings(const std::vector<Check>& checks);
+
+/// run.json: program, machine, seed, seconds, the experiment's own settings and its checks.
+void write_record(const std::string& experiment, const ExperimentOptions& options, const nlohmann::json& settings,
+                  const std::vector<Check>& checks, double seconds);
+
+}  // namespace penumbra::app
