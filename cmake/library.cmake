@@ -14,8 +14,15 @@ target_include_directories(penumbra PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DI
                                            $<INSTALL_INTERFACE:include/penumbra>)
 # Before LibTorch: its binary releases export an old, broken part of std::filesystem that must not win.
 target_link_libraries(penumbra PUBLIC "-Wl,--push-state,--no-as-needed,-lstdc++,--pop-state")
-# Header only: newer LibTorch brings headers of another fmt than the installed library.
-target_link_libraries(penumbra PUBLIC ${TORCH_LIBRARIES} fmt::fmt-header-only nlohmann_json::nlohmann_json yaml-cpp PNG::PNG)
+# Newer LibTorch brings headers of another fmt than the installed library: those can only be used header-only.
+find_path(bundled_fmt fmt/format.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH)
+set(fmt_target fmt::fmt)
+if(bundled_fmt AND NOT bundled_fmt STREQUAL "/usr/include")
+  set(fmt_target fmt::fmt-header-only)
+endif()
+# LibTorch's parallel_for is a template over OpenMP pragmas: without the flag it runs on one thread.
+target_link_libraries(penumbra PUBLIC ${TORCH_LIBRARIES} ${fmt_target} nlohmann_json::nlohmann_json yaml-cpp PNG::PNG
+                                      OpenMP::OpenMP_CXX)
 target_compile_features(penumbra PUBLIC cxx_std_20)
 target_compile_options(penumbra PRIVATE -Wall -Wextra)
 target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")

@@ -15,9 +15,7 @@ struct Posterior {
   const Shape& image_shape() const { return prior->image_shape(); }
 
   /// grad log pi_sigma(x|y) = -grad g(x) + S(x, sigma).
-  Tensor score(const Tensor& x, double sigma, const Cursor& at = {}) const {
-    return prior->score(x, sigma, at) - likelihood->grad(x);
-  }
+  Tensor score(const Tensor& x, double sigma, const Cursor& at = {}) const;
 };
 
 }  // namespace penumbra
