@@ -1,0 +1,99 @@
+/// penumbra bench: what a step costs on this machine, part by part.
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "core/named.h"
+#include "likelihoods/gaussian.h"
+#include "priors/random_field.h"
+#include "samplers/pmc.h"
+
+namespace penumbra::app {
+namespace {
+
+struct Options {
+  int64_t side = 64, chains = 16;
+  double seconds = 1;
+  bool json = false;
+  MachineOptions machine;
+};
+
+/// Median over repetitions, in milliseconds, for about `budget` seconds. Reading a number back waits for the device.
+template <typename Function>
+double milliseconds(double budget, Function&& f) {
+  using Clock = std::chrono::steady_clock;
+  const auto once = [&] {
+    const auto start = Clock::now();
+    f().flatten()[0].template item<double>();
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  };
+  once();
+  std::vector<double> times;
+  double total = 0;
+  while (total < 1000 * budget || times.size() < 5) {
+    times.push_back(once());
+    total += times.back();
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+int run_bench(const Options& options) {
+  c10::NoGradGuard no_gradients;
+  const Placement placement{at::kFloat, use_machine(options.machine)};
+  RandomFieldOptions field;
+  field.side = options.side;
+  field.modes = std::min(field.modes, field.side);
+  const auto prior = random_field(field, placement);
+  auto settings = Settings::from_text("{fraction: 0.3}", "bench");
+  std::shared_ptr<const ForwardModel> A =
+      find_named(forward_model_entries(), "inpainting")->make(settings, prior->image_shape(), placement);
+  const auto x = *prior->draw(options.chains, {1, 0, 0});
+  const auto g = std::make_shared<GaussianLikelihood>(A, A->apply(x.narrow(0, 0, 1))[0], 0.1);
+  const AnnealedPmc sampler({g, prior}, 1,
+                            {.discretization = Discretization::pnp,
+                             .gamma = 1e-4,
+                             .schedule = std::make_shared<ConstantSchedule>(Annealing{0.05, 1})});
+  int64_t k = 0;
+  const std::vector<std::pair<std::string, double>> rows{
+      {"noise", milliseconds(options.seconds, [&] { return normal({1, 0, k++}, Stream::langevin, x); })},
+      {"torch randn", milliseconds(options.seconds, [&] { return at::randn_like(x); })},
+      {"likelihood gradient", milliseconds(options.seconds, [&] { return g->grad(x); })},
+      {"mixture score", milliseconds(options.seconds, [&] { return prior->score(x, 0.05); })},
+      {"whole step (apmc-pnp)", milliseconds(options.seconds, [&] {
+         ChainState state{x, k++, 0};
+         sampler.step(state);
+         return state.x;
+       })}};
+  if (options.json) {
+    nlohmann::json table{{"device", placement.device.str()}, {"chains", options.chains}, {"side", options.side}};
+    for (const auto& [name, time] : rows) table["milliseconds"][name] = time;
+    fmt::print("{}\n", table.dump(2));
+    return success;
+  }
+  fmt::print("{} chains of {}x{}, float32, {}: median milliseconds\n", options.chains, options.side, options.side,
+             placement.device.str());
+  for (const auto& [name, time] : rows) fmt::print("  {:<24} {:>10.3f}\n", name, time);
+  return success;
+}
+
+std::function<int()> declare(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("--side", options->side, "height and width of the images")->check(CLI::Range(4, 256));
+  command.add_option("--chains", options->chains, "number of chains")->check(CLI::Range(1, 100000));
+  command.add_option("--seconds", options->seconds, "time for each row")->check(CLI::PositiveNumber);
+  command.add_flag("--json", options->json, "print JSON");
+  add_machine_options(command, options->machine);
+  return [options] { return run_bench(*options); };
+}
+
+}  // namespace
+
+extern const CommandEntry bench{"bench", "measure what a step costs on this machine", declare};
+
+}  // namespace penumbra::app
