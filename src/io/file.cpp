@@ -135,16 +135,20 @@ void rename_durably(const fs::path& from, const fs::path& to) {
 void require_writable(const fs::path& folder, uint64_t bytes) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) machine_error("{}: the folder cannot be made: {}", folder.string(), error.message());
+  if (error) input_error("{}: the folder cannot be made: {}", folder.string(), error.message());
   const Temporary probe{temporary_name(folder)};
-  write_through(probe.path, folder, O_CREAT | O_TRUNC, "probe");
+  try {
+    write_through(probe.path, folder, O_CREAT | O_TRUNC, "probe");
+  } catch (const MachineError& refused) {
+    throw InputError(refused.what());
+  }
 
   struct statvfs room {};
-  if (::statvfs(folder.c_str(), &room) != 0) cannot_write(folder, errno);
+  if (::statvfs(folder.c_str(), &room) != 0) input_error("{}: cannot be written: {}", folder.string(), std::strerror(errno));
   if (room.f_blocks == 0) return;  // a file system that does not count
   const auto free = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
   if (free < bytes)
-    machine_error("{}: not enough room: {} needed, {} free", folder.string(), human(bytes), human(free));
+    input_error("{}: not enough room: {} needed, {} free", folder.string(), human(bytes), human(free));
 }
 
 }  // namespace penumbra::io

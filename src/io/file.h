@@ -18,7 +18,8 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 /// Renames a file or a folder within one parent folder, so that the new name survives a crash of the machine.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Throws MachineError unless the folder can be made, written to, and has this much room.
+/// Asked before the work begins: throws InputError, since the choice of folder is the user's, unless the folder can be
+/// made, written to, and has this much room.
 void require_writable(const std::filesystem::path& folder, uint64_t bytes);
 
 }  // namespace penumbra::io

@@ -99,14 +99,14 @@ TEST(RequireWritable, MakesTheFolderAndLeavesItEmpty) {
 TEST(RequireWritable, RefusesAFolderBelowAFile) {
   const auto folder = test::scratch();
   write_file(folder / "file", "1");
-  EXPECT_TRUE(contains(message_of<MachineError>([&] { require_writable(folder / "file" / "run", 0); }),
+  EXPECT_TRUE(contains(message_of<InputError>([&] { require_writable(folder / "file" / "run", 0); }),
                        "file/run: the folder cannot be made: Not a directory"));
-  EXPECT_NE(message_of<MachineError>([&] { require_writable(folder / "file", 0); }), "");
+  EXPECT_NE(message_of<InputError>([&] { require_writable(folder / "file", 0); }), "");
 }
 
 TEST(RequireWritable, SaysHowMuchRoomIsNeededAndFree) {
   const auto message =
-      message_of<MachineError>([] { require_writable(test::scratch(), std::numeric_limits<uint64_t>::max() / 2); });
+      message_of<InputError>([] { require_writable(test::scratch(), std::numeric_limits<uint64_t>::max() / 2); });
   EXPECT_TRUE(contains(message, "not enough room: 8388608.0 TiB needed, ")) << message;
   EXPECT_TRUE(contains(message, " free")) << message;
 }
