@@ -108,7 +108,9 @@ std::string page(const Results& results, const ExperimentOptions& options) {
                         options.quick ? " (10 % and 0.004 for the full experiment; with fewer posteriors the sampling "
                                         "error of their mean is larger by the square root)"
                                       : ""));
-  page.section("Convergence", "Mean over the posteriors; the band is their range; dashed is the closed form.");
+  page.section("Convergence",
+               "Mean over the posteriors; the band is their range; dashed is the closed form. A curve begins where the "
+               "last chain is back from its excursion during annealing and inside the grid.");
   std::vector<report::Figure> figures;
   for (const auto& figure : convergence_figures(results.rows, results.courses)) {
     figures.push_back(report::Plot{figure.fi});
