@@ -24,11 +24,11 @@ std::vector<std::pair<report::Badge, std::string>> weight_findings(const Results
   const double exact = results.setting.weight(0);
   for (const auto& c : results.comparisons) {
     const bool right = std::abs(c.weight_z) < 4;
-    const bool both = c.modes[0].count > 0 && c.modes[1].count > 0;
+    const bool both = c.modes[0].known() && c.modes[1].known();
     list.push_back({{right ? Level::good : Level::warning, right ? "right" : "wrong"},
                     fmt::format("{} {}; it puts {:.3f} of the chains in mode 1, whose exact weight is {:.3f} ({:+.0f} "
                                 "Monte-Carlo errors).",
-                                c.algorithm.name, both ? "finds both modes" : "finds one mode only", c.weight, exact,
+                                c.algorithm.name, both ? "finds both modes" : "all but misses a mode", c.weight, exact,
                                 c.weight_z)});
   }
   return list;

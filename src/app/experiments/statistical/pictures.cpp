@@ -1,5 +1,4 @@
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include "app/experiments/statistical/figures.h"
 

@@ -1,6 +1,7 @@
 #include "app/experiments/statistical/sampling.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <chrono>
 
@@ -45,7 +46,7 @@ const std::array<Algorithm, 4>& algorithms() {
 }
 
 Samples sample(const Setting& setting, const Algorithm& algorithm, uint64_t seed) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_gradients;
   const auto begin = std::chrono::steady_clock::now();
   const auto& p = setting.parameters;
   const auto sampler = make_sampler(setting, algorithm, seed);

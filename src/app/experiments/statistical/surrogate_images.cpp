@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
-#include <fmt/format.h>
+
+#include <cmath>
 
 #include "app/experiments/statistical/images.h"
 #include "core/random.h"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/html.h"
 
 namespace penumbra::app::validation_2d {

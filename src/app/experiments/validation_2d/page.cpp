@@ -40,14 +40,13 @@ report::Table table_2_numbers(const std::vector<Row>& rows) {
 }
 
 void add_floor(report::Page& page, const Results& results) {
-  double floor = 0, kl = 0;
+  std::string shares;
   for (const auto& row : results.rows)
-    if (row.column.configuration(row.algorithm) == Configuration{.discretization = row.algorithm})
-      floor = row.kl_weights, kl = row.measured.kl;
+    if (row.column.sweep == Sweep::gamma && row.column.value == Configuration{}.gamma)
+      shares += fmt::format("{}{:.3f} of {:.3f} for {}", shares.empty() ? "" : ", ", row.kl_weights, row.measured.kl,
+                            algorithm_name(row.algorithm));
   page.section("What drives the KL floor",
-               fmt::format("The weights of the modes: they make {:.3f} of the default's KL of {:.3f}. The Fisher "
-                           "information does not see them.",
-                           floor, kl));
+               "The weights of the modes: they make " + shares + ". The Fisher information does not see them.");
   page.text(
       "The chains divide themselves about evenly between the modes whatever the data say, and never change sides "
       "again. "
@@ -108,7 +107,9 @@ std::string page(const Results& results, const ExperimentOptions& options) {
                         options.quick ? " (10 % and 0.004 for the full experiment; with fewer posteriors the sampling "
                                         "error of their mean is larger by the square root)"
                                       : ""));
-  page.section("Convergence", "Mean over the posteriors; the band is their range; dashed is the closed form.");
+  page.section("Convergence",
+               "Mean over the posteriors; the band is their range; dashed is the closed form. A curve begins where the "
+               "last chain is back from its excursion during annealing and inside the grid.");
   std::vector<report::Figure> figures;
   for (const auto& figure : convergence_figures(results.rows, results.courses)) {
     figures.push_back(report::Plot{figure.fi});

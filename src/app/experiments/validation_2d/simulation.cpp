@@ -1,6 +1,7 @@
 #include "app/experiments/validation_2d/simulation.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +32,7 @@ class Stopwatch {
 }  // namespace
 
 Course simulate(const Problem& problem, const Effort& effort, const Configuration& configuration, uint64_t seed) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_gradients;
   const auto& shape = problem.prior->image_shape();
   const Posterior posterior{std::make_shared<BlockLikelihood>(shape, problem.A, problem.y, problem.beta, effort.chains),
                             std::make_shared<InexactScore>(problem.prior, configuration.eps_max)};
