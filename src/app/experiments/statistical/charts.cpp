@@ -13,7 +13,7 @@ std::vector<double> numbers(const Tensor& x) {
   return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
 }
 
-/// N(mean, sd^2) over [-low, low].
+/// N(mean, sd^2) over [-reach, reach].
 report::Series normal_curve(const std::string& name, double mean, double sd, double reach) {
   report::Series series{.name = name};
   for (int i = 0; i <= 200; ++i) {
@@ -35,8 +35,9 @@ report::Series as_density(report::Series bars) {
 
 report::Chart share_chart(const Results& results, const Comparison& comparison) {
   const auto position = numbers(axis_position(results.laws.exact, comparison.samples.x));
-  constexpr int bins = 30;
-  constexpr double low = -0.5, width = 2.0 / bins;
+  // Both modes lie in the middle of a bar, and are narrower than one.
+  constexpr int bins = 21;
+  constexpr double low = -0.55, width = 0.1;
   report::Series sampled{.name = "chains", .mark = report::Mark::bars}, exact{.name = "exact", .dashed = true};
   for (int i = 0; i <= bins; ++i) sampled.x.push_back(low + i * width);
   sampled.y.assign(bins, 0);
@@ -44,14 +45,13 @@ report::Chart share_chart(const Results& results, const Comparison& comparison) 
     const auto bin = static_cast<int>((t - low) / width);
     if (bin >= 0 && bin < bins) sampled.y[static_cast<size_t>(bin)] += 1 / static_cast<double>(position.size());
   }
-  // The modes are far narrower than a bar, so that each one's whole weight stands in one bar.
   for (size_t j = 0; j < 2; ++j) {
     const double left = low + width * std::floor((static_cast<double>(j) - low) / width), w = results.setting.weight(j);
     exact.x.insert(exact.x.end(), {left, left, left + width, left + width, NAN});
     exact.y.insert(exact.y.end(), {0, w, w, 0, NAN});
   }
   return {.title = comparison.algorithm.name + ": shares",
-          .x = {.label = "position between the exact modes", .low = -0.5, .high = 1.5},
+          .x = {.label = "position between the exact modes", .low = low, .high = low + bins * width},
           .y = {.label = "share", .low = 0, .high = 1},
           .series = {sampled, exact},
           .width = 400,
@@ -70,7 +70,7 @@ report::Chart profile_chart(const Results& results, const Comparison& comparison
   const double law_sd = std::sqrt(d.dot(law.covariance.mv(d)).item<double>()) / unit;
   const double reach = 4 * std::max(law_sd, 1.0) + std::abs(law_mean);
   return {.title = fmt::format("{}: inside mode {}", comparison.algorithm.name, mode + 1),
-          .x = {.label = "distance from the exact mean along the axis (exact SDs)"},
+          .x = {.label = "offset along the axis (exact SDs)"},
           .y = {.label = "density", .low = 0},
           .series = {as_density(report::histogram("chains", numbers((chains - exact.means[mode]).mv(d) / unit), 24)),
                      normal_curve("exact", 0, 1, reach), normal_curve("law of the step", law_mean, law_sd, reach)},

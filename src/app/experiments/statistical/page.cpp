@@ -100,8 +100,8 @@ std::string page(const Results& results, const ExperimentOptions& options) {
   }
   page.figures(shares, report::Size::large);
   page.text(
-      "Without annealing, a mixture's analytic score still leads every chain from far away into one of the basins: the "
-      "failure that the paper shows without annealing is one of the learned score away from the data. With annealing, "
+      "Without annealing, a mixture's analytic score still leads every chain from far away into one of the basins; the "
+      "paper shows the failure of un-annealed chains for a learned score. With annealing, "
       "alpha_k multiplies the small log-odds of the smoothed prior, so that a chain falls to the side of its "
       "data-consistent image, whatever the exact odds are.");
   page.section("Inside the modes", "Against the exact posterior and against the law that gamma and sigma_min imply.");
