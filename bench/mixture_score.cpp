@@ -1,7 +1,7 @@
 /// The mixture score against a plain eager LibTorch formulation: inverse covariances, one component at a time.
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <benchmark/benchmark.h>
+#include <c10/core/GradMode.h>
 
 #include "priors/random_field.h"
 #include "ratio.h"
@@ -45,10 +45,15 @@ void mixture_score(benchmark::State& state) {
   const Eager eager(*prior);
   const auto difference = (eager(x) - prior->score(x, sigma)).norm() / prior->score(x, sigma).norm();
   state.counters["relative_difference"] = difference.item<double>();
-  bench::compare(state, [&] { benchmark::DoNotOptimize(prior->score(x, sigma)); },
-                 [&] { benchmark::DoNotOptimize(eager(x)); });
+  bench::compare(
+      state, [&] { benchmark::DoNotOptimize(prior->score(x, sigma)); }, [&] { benchmark::DoNotOptimize(eager(x)); });
 }
-BENCHMARK(mixture_score)->Name("mixture_score/penumbra_over_eager")->Arg(32)->Arg(64)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(mixture_score)
+    ->Name("mixture_score/penumbra_over_eager")
+    ->Arg(32)
+    ->Arg(64)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace penumbra

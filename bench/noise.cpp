@@ -12,8 +12,12 @@ const auto like = at::empty({16, 1, 64, 64}, at::TensorOptions().dtype(at::kFloa
 
 void noise(benchmark::State& state) {
   int64_t k = 0;
-  bench::compare(state, [&] { benchmark::DoNotOptimize(normal({1, 0, k++}, Stream::langevin, like)); },
-                 [&] { benchmark::DoNotOptimize(at::randn_like(like)); });
+  bench::compare(
+      state,
+      [&] {
+        benchmark::DoNotOptimize(normal({1, 0, k++}, Stream::langevin, like));
+      },
+      [&] { benchmark::DoNotOptimize(at::randn_like(like)); });
 }
 BENCHMARK(noise)->Name("noise/penumbra_over_torch_randn")->UseManualTime()->Unit(benchmark::kMicrosecond);
 

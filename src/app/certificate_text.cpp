@@ -95,8 +95,7 @@ std::string wrapped(const std::string& sentence) {
   for (size_t at = 0; at < sentence.size();) {
     const auto end = std::min(sentence.find(' ', at), sentence.size());
     if (length + 1 + end - at > 100) text += "\n   ", length = 3;
-    text += ' ';
-    text += sentence.substr(at, end - at);
+    text.append(" ").append(sentence, at, end - at);
     length += 1 + end - at;
     at = end + 1;
   }

@@ -32,10 +32,12 @@ at::Device use_machine(const MachineOptions& options) {
   const bool has_cuda = at::hasCUDA();
   if (options.device.empty()) return has_cuda ? at::Device("cuda") : at::Device("cpu");
   const auto& name = options.device;
-  const bool index_ok = name.size() == 6 && name.rfind("cuda:", 0) == 0 && std::isdigit(static_cast<unsigned char>(name[5]));
+  const bool index_ok =
+      name.size() == 6 && name.rfind("cuda:", 0) == 0 && std::isdigit(static_cast<unsigned char>(name[5]));
   if (name != "cpu" && name != "cuda" && !index_ok)
     input_error("--device: expected cpu, cuda or cuda:N, found {}", name);
-  if (name != "cpu" && !has_cuda) input_error("--device: {} was asked for, but this build or machine has no CUDA", name);
+  if (name != "cpu" && !has_cuda)
+    input_error("--device: {} was asked for, but this build or machine has no CUDA", name);
   return at::Device(name);
 }
 

@@ -44,8 +44,8 @@ json describe_problem(const Problem& problem, const ChainRun& run) {
 /// What every summary holds, however the run ended.
 json common_summary(const Problem& problem, const ChainRun& run) {
   const auto now = std::chrono::system_clock::now();
-  const auto elapsed = std::chrono::duration_cast<std::chrono::system_clock::duration>(
-      std::chrono::duration<double>(run.seconds()));
+  const auto elapsed =
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::duration<double>(run.seconds()));
   const auto iterations = static_cast<double>(run.state().k);
   return {{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}, {"libtorch", TORCH_VERSION}}},
           {"device", problem.placement.device.str()},
@@ -105,16 +105,18 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
     judgement.diagnostics = diagnostics::to_json(convergence);
     judgement.verdicts = diagnostics::verdicts(convergence);
   } else {
-    judgement.verdicts.push_back({"note", "sampler", fmt::format("{} is a deterministic iteration: its chains differ only "
-                                                                 "by their start, and their spread is no uncertainty",
-                                                                 problem.sampler_kind)});
+    judgement.verdicts.push_back({"note", "sampler",
+                                  fmt::format("{} is a deterministic iteration: its chains differ only "
+                                              "by their start, and their spread is no uncertainty",
+                                              problem.sampler_kind)});
   }
   judge_misfit(problem, run, judgement);
   const auto points = run.state().x.narrow(0, 0, std::min<int64_t>(4, run.state().x.size(0)));
   const auto limits = step_limits(problem, points);
   judgement.diagnostics["step"] = describe_limits(problem, limits);
   if (problem.entry->random)
-    judgement.verdicts.push_back(diagnostics::step_verdict(problem.sampler->step_size(), limits.stability, limits.theorem));
+    judgement.verdicts.push_back(
+        diagnostics::step_verdict(problem.sampler->step_size(), limits.stability, limits.theorem));
   return judgement;
 }
 

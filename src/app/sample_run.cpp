@@ -21,7 +21,8 @@ uint64_t bytes_needed(const Problem& problem) {
   const auto pixels = static_cast<uint64_t>(element_count(problem.posterior.image_shape()));
   const auto chains = static_cast<uint64_t>(problem.plan.chains);
   const uint64_t per_pixel = problem.placement.precision == at::kDouble ? 8 : 4;
-  const auto records = static_cast<uint64_t>((problem.plan.steps - problem.plan.record_from) / problem.plan.record_every + 1);
+  const auto records =
+      static_cast<uint64_t>((problem.plan.steps - problem.plan.record_from) / problem.plan.record_every + 1);
   const uint64_t history = std::min<uint64_t>(records * chains * pixels * 4, problem.plan.history_bytes);
   const uint64_t checkpoint = chains * pixels * (per_pixel + 8) + history + pixels * 16;
   const uint64_t outputs = chains * pixels * 4 + pixels * 4 * 8;
@@ -33,7 +34,8 @@ std::string first_difference(const std::string& a, const std::string& b) {
   std::istringstream in_a(a), in_b(b);
   std::string line_a, line_b;
   while (true) {
-    const bool more_a = static_cast<bool>(std::getline(in_a, line_a)), more_b = static_cast<bool>(std::getline(in_b, line_b));
+    const bool more_a = static_cast<bool>(std::getline(in_a, line_a)),
+               more_b = static_cast<bool>(std::getline(in_b, line_b));
     if (!more_a) line_a = "(nothing)";
     if (!more_b) line_b = "(nothing)";
     if (line_a != line_b || (!more_a && !more_b)) return fmt::format("\"{}\" there, \"{}\" here", line_a, line_b);

@@ -47,7 +47,8 @@ void read_output(Settings output, const Sampler& sampler, RunPlan& plan) {
   const auto from = std::min(plan.steps - 1, std::max(settled, plan.steps / 2));
   const auto last = static_cast<double>(plan.steps - 1);
   plan.record_from = output.integer("record_from", from, {0, last});
-  plan.record_every = output.integer("record_every", std::max<int64_t>(1, (plan.steps - plan.record_from) / 128), {1, 1e12});
+  plan.record_every =
+      output.integer("record_every", std::max<int64_t>(1, (plan.steps - plan.record_from) / 128), {1, 1e12});
   plan.trace_every = output.integer("trace_every", std::max<int64_t>(1, plan.steps / 400), {1, 1e12});
   plan.checkpoint_every_s = output.number("checkpoint_every_s", 60, not_negative);
   plan.checkpoint_every_steps = output.integer("checkpoint_every_steps", 0, {0, 1e12});

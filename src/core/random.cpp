@@ -77,7 +77,8 @@ inline double log_unit(double u) {
   const auto exponent = static_cast<int32_t>(shifted >> 52) - 1023;
   const double m = std::bit_cast<double>((shifted & 0xFFFFFFFFFFFFFULL) + 0x3FE6A09E667F3BCDULL);
   const double t = (m - 1) / (m + 1), t2 = t * t;
-  constexpr double coefficients[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3};
+  constexpr double coefficients[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                                     1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
   double series = 0;
   for (const double coefficient : coefficients) series = series * t2 + coefficient;
   return exponent * 0.69314718055994530942 + 2 * (t + t * t2 * series);
@@ -91,8 +92,15 @@ inline void turn(double u, double& cosine, double& sine) {
   // (-1)^k / n!, highest order first: to 1e-16 on |angle| <= pi/4.
   constexpr double odd[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
                             -1.0 / 5040,          1.0 / 120,        -1.0 / 6,        1.0};
-  constexpr double even[] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320,
-                             -1.0 / 720,           1.0 / 24,           -1.0 / 2,        1.0};
+  constexpr double even[] = {1.0 / 20922789888000,
+                             -1.0 / 87178291200,
+                             1.0 / 479001600,
+                             -1.0 / 3628800,
+                             1.0 / 40320,
+                             -1.0 / 720,
+                             1.0 / 24,
+                             -1.0 / 2,
+                             1.0};
   double s = 0, c = 0;
   for (const double coefficient : odd) s = s * a2 + coefficient;
   for (const double coefficient : even) c = c * a2 + coefficient;

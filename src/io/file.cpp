@@ -144,11 +144,11 @@ void require_writable(const fs::path& folder, uint64_t bytes) {
   }
 
   struct statvfs room {};
-  if (::statvfs(folder.c_str(), &room) != 0) input_error("{}: cannot be written: {}", folder.string(), std::strerror(errno));
+  if (::statvfs(folder.c_str(), &room) != 0)
+    input_error("{}: cannot be written: {}", folder.string(), std::strerror(errno));
   if (room.f_blocks == 0) return;  // a file system that does not count
   const auto free = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
-  if (free < bytes)
-    input_error("{}: not enough room: {} needed, {} free", folder.string(), human(bytes), human(free));
+  if (free < bytes) input_error("{}: not enough room: {} needed, {} free", folder.string(), human(bytes), human(free));
 }
 
 }  // namespace penumbra::io

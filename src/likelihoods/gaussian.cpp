@@ -17,9 +17,7 @@ Tensor GaussianLikelihood::do_value(const Tensor& x) const {
   return norm_per_chain(A_->apply(x) - y_).square() / (2 * beta_ * beta_);
 }
 
-Tensor GaussianLikelihood::do_grad(const Tensor& x) const {
-  return A_->vjp(x, A_->apply(x) - y_) / (beta_ * beta_);
-}
+Tensor GaussianLikelihood::do_grad(const Tensor& x) const { return A_->vjp(x, A_->apply(x) - y_) / (beta_ * beta_); }
 
 std::vector<Misfit> GaussianLikelihood::misfit(const Tensor& x) const {
   const auto count = y_.numel() * (y_.is_complex() ? 2 : 1);

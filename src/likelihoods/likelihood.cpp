@@ -22,7 +22,8 @@ Tensor read_data(Settings& settings, const ForwardModel& model) {
   if (y.sizes() != at::IntArrayRef(shape))
     input_error("{}: expected an array of {}, as {} measures, found {}", path.string(), describe(shape), model.name(),
                 describe(y.sizes()));
-  if (!y.isfinite().all().item<bool>()) input_error("{}: expected finite numbers, found NaN or infinity", path.string());
+  if (!y.isfinite().all().item<bool>())
+    input_error("{}: expected finite numbers, found NaN or infinity", path.string());
   return y;
 }
 

@@ -15,7 +15,7 @@ namespace penumbra {
 /// How well an image explains one kind of data: chi^2 = (1/M) sum r^2 / beta^2, which is 1 in expectation.
 struct Misfit {
   std::string term;
-  Tensor chi2;            ///< [chains]
+  Tensor chi2;             ///< [chains]
   int64_t data_count = 0;  ///< M, real numbers
 };
 

@@ -11,8 +11,7 @@ namespace {
 class Convolution final : public ForwardModel {
  public:
   /// The kernel's centre, element [h/2, w/2], is where the output lands.
-  Convolution(Shape image_shape, const Tensor& kernel)
-      : ForwardModel("convolution", image_shape, image_shape) {
+  Convolution(Shape image_shape, const Tensor& kernel) : ForwardModel("convolution", image_shape, image_shape) {
     auto padded = at::zeros({image_shape[1], image_shape[2]}, kernel.options());
     padded.narrow(0, 0, kernel.size(0)).narrow(1, 0, kernel.size(1)).copy_(kernel);
     transfer_ = at::fft_rfft2(padded.roll({-(kernel.size(0) / 2), -(kernel.size(1) / 2)}, {0, 1}));

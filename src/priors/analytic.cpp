@@ -38,8 +38,8 @@ Component component_setting(Settings& settings, int64_t n, const Placement& plac
 
 std::shared_ptr<const Score> make_gaussian(Settings& settings, const Placement& placement) {
   const auto shape = io::image_shape_setting(settings);
-  return std::make_shared<GaussianMixture>(
-      shape, std::vector{component_setting(settings, element_count(shape), placement)});
+  return std::make_shared<GaussianMixture>(shape,
+                                           std::vector{component_setting(settings, element_count(shape), placement)});
 }
 
 std::shared_ptr<const Score> make_mixture(Settings& settings, const Placement& placement) {

@@ -10,7 +10,8 @@ Covariance::Covariance(int64_t dimension, Tensor basis, Tensor variances, double
     : dimension_(dimension), basis_(std::move(basis)), variances_(std::move(variances)), floor_(floor) {}
 
 std::shared_ptr<const Covariance> Covariance::diagonal(const Tensor& variances) {
-  if (variances.dim() != 1) input_error("covariance: expected a vector of variances, found {}", describe(variances.sizes()));
+  if (variances.dim() != 1)
+    input_error("covariance: expected a vector of variances, found {}", describe(variances.sizes()));
   if (!variances.ge(0).all().item<bool>()) input_error("covariance: a variance is negative or not a number");
   return std::shared_ptr<const Covariance>(new Covariance(variances.size(0), {}, variances, 0));
 }
@@ -21,7 +22,8 @@ std::shared_ptr<const Covariance> Covariance::full(const Tensor& matrix) {
   const auto exact = matrix.to(at::kDouble);
   const double scale = exact.abs().max().item<double>();
   if (!std::isfinite(scale)) input_error("covariance: the matrix has an entry that is not finite");
-  if ((exact - exact.t()).abs().max().item<double>() > 1e-6 * scale) input_error("covariance: the matrix is not symmetric");
+  if ((exact - exact.t()).abs().max().item<double>() > 1e-6 * scale)
+    input_error("covariance: the matrix is not symmetric");
   auto [variances, basis] = at::linalg_eigh(0.5 * (exact + exact.t()));
   // Rounding may leave a variance of a singular matrix slightly below zero.
   if (variances.min().item<double>() < -1e-6 * scale)
@@ -37,8 +39,8 @@ std::shared_ptr<const Covariance> Covariance::low_rank(const Tensor& factor, dou
   if (!(floor > 0)) input_error("covariance: the floor must be positive, found {}", floor);
   const auto [basis, singular, unused] = at::linalg_svd(factor.to(at::kDouble), /*full_matrices=*/false);
   const auto type = factor.scalar_type();
-  return std::shared_ptr<const Covariance>(new Covariance(factor.size(0), basis.to(type).contiguous(),
-                                                          (singular.square() + floor).to(type), floor));
+  return std::shared_ptr<const Covariance>(
+      new Covariance(factor.size(0), basis.to(type).contiguous(), (singular.square() + floor).to(type), floor));
 }
 
 template <typename Function>

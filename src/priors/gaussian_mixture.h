@@ -12,7 +12,7 @@ namespace penumbra {
 
 struct Component {
   double weight = 1;
-  Tensor mean;  ///< [n]
+  Tensor mean;                                   ///< [n]
   std::shared_ptr<const Covariance> covariance;  ///< may be shared between components, which then cost less
 };
 

@@ -10,7 +10,8 @@ struct Coordinates {
 };
 
 Coordinates coordinates(int64_t side) {
-  const auto axis = (at::arange(side, at::TensorOptions().dtype(at::kDouble)) + 0.5) * 2 / static_cast<double>(side) - 1;
+  const auto axis =
+      (at::arange(side, at::TensorOptions().dtype(at::kDouble)) + 0.5) * 2 / static_cast<double>(side) - 1;
   const auto x = axis.unsqueeze(0).expand({side, side}), y = axis.unsqueeze(1).expand({side, side});
   return {x, y, (x.square() + y.square()).sqrt()};
 }
@@ -24,7 +25,8 @@ Tensor cosine_modes(int64_t side, int64_t modes) {
   const auto options = at::TensorOptions().dtype(at::kDouble);
   const auto place = at::arange(side, options) + 0.5;
   const auto order = at::arange(modes, options);
-  auto basis = (at::outer(place, order) * M_PI / static_cast<double>(side)).cos() * std::sqrt(2.0 / static_cast<double>(side));
+  auto basis =
+      (at::outer(place, order) * M_PI / static_cast<double>(side)).cos() * std::sqrt(2.0 / static_cast<double>(side));
   basis.select(1, 0).mul_(std::sqrt(0.5));
   return basis;
 }
@@ -44,8 +46,8 @@ Tensor field_factor(const RandomFieldOptions& options, const Tensor& envelope) {
 std::shared_ptr<const Score> make(Settings& settings, const Placement& placement) {
   RandomFieldOptions options;
   options.side = settings.integer("side", options.side, {4, 256});
-  options.modes = settings.integer("modes", std::min<int64_t>(options.modes, options.side),
-                                   {1, static_cast<double>(options.side)});
+  options.modes =
+      settings.integer("modes", std::min<int64_t>(options.modes, options.side), {1, static_cast<double>(options.side)});
   options.amplitude = settings.number("amplitude", options.amplitude, positive);
   options.length = settings.number("length", options.length, positive);
   options.floor_sd = settings.number("floor_sd", options.floor_sd, positive);
@@ -60,8 +62,8 @@ std::shared_ptr<const GaussianMixture> random_field(const RandomFieldOptions& op
   const auto disk = 0.7 * (1 - ((at.radius - 0.55) / 0.06).sigmoid());
   const auto pair = 0.8 * blob(at, -0.3, 0.15, 0.2) + 0.6 * blob(at, 0.35, -0.2, 0.16);
   const auto envelope = 0.25 + 0.75 * (-(at.radius / 0.62).pow(4)).exp();
-  const auto covariance = Covariance::low_rank(place(field_factor(options, envelope), placement),
-                                               options.floor_sd * options.floor_sd);
+  const auto covariance =
+      Covariance::low_rank(place(field_factor(options, envelope), placement), options.floor_sd * options.floor_sd);
   std::vector<Component> components;
   for (const auto& [weight, mean] : {std::pair{0.5, ring}, {0.25, disk}, {0.25, pair}})
     components.push_back({weight, place(mean.flatten(), placement), covariance});

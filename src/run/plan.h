@@ -8,9 +8,9 @@ namespace penumbra {
 struct RunPlan {
   int64_t steps = 0;
   int64_t chains = 1;
-  int64_t first_chain = 0;    ///< this process's first chain, where several share a run
-  int64_t batch = 0;          ///< chains stepped together; 0: all
-  int64_t record_from = 0;    ///< iterates after this many steps enter mean, SD, quantiles and diagnostics
+  int64_t first_chain = 0;  ///< this process's first chain, where several share a run
+  int64_t batch = 0;        ///< chains stepped together; 0: all
+  int64_t record_from = 0;  ///< iterates after this many steps enter mean, SD, quantiles and diagnostics
   int64_t record_every = 1;
   int64_t trace_every = 1;
   double checkpoint_every_s = 60;

@@ -52,7 +52,8 @@ ChainState initial_state(const Start& start, const Score& prior, uint64_t seed, 
       break;
     case Start::Kind::prior: {
       const auto draws = prior.draw(chains, at);
-      if (!draws) input_error("sampler.start.kind: prior: this prior cannot be drawn from exactly; choose another start");
+      if (!draws)
+        input_error("sampler.start.kind: prior: this prior cannot be drawn from exactly; choose another start");
       x = place(*draws, placement);
       break;
     }

@@ -79,9 +79,7 @@ extern const SamplerEntry pnp{.name = "pnp",
                               .make = make_pnp,
                               .random = false,
                               .discretization = Discretization::pnp};
-extern const SamplerEntry red{.name = "red",
-                              .summary = "regularisation by denoising (Eq. 11), deterministic",
-                              .make = make_red,
-                              .random = false};
+extern const SamplerEntry red{
+    .name = "red", .summary = "regularisation by denoising (Eq. 11), deterministic", .make = make_red, .random = false};
 
 }  // namespace penumbra

@@ -63,16 +63,20 @@ std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& con
 
 }  // namespace
 
-extern const SamplerEntry pmc_pnp{
-    .name = "pmc-pnp", .summary = "Algorithm 1, PnP discretisation",
-    .make = make_pmc<Discretization::pnp>, .discretization = Discretization::pnp};
+extern const SamplerEntry pmc_pnp{.name = "pmc-pnp",
+                                  .summary = "Algorithm 1, PnP discretisation",
+                                  .make = make_pmc<Discretization::pnp>,
+                                  .discretization = Discretization::pnp};
 extern const SamplerEntry pmc_red{
     .name = "pmc-red", .summary = "Algorithm 1, RED discretisation", .make = make_pmc<Discretization::red>};
-extern const SamplerEntry apmc_pnp{
-    .name = "apmc-pnp", .summary = "Algorithm 2 (annealed), PnP discretisation",
-    .make = make_apmc<Discretization::pnp>, .discretization = Discretization::pnp, .annealed = true};
-extern const SamplerEntry apmc_red{
-    .name = "apmc-red", .summary = "Algorithm 2 (annealed), RED discretisation",
-    .make = make_apmc<Discretization::red>, .annealed = true};
+extern const SamplerEntry apmc_pnp{.name = "apmc-pnp",
+                                   .summary = "Algorithm 2 (annealed), PnP discretisation",
+                                   .make = make_apmc<Discretization::pnp>,
+                                   .discretization = Discretization::pnp,
+                                   .annealed = true};
+extern const SamplerEntry apmc_red{.name = "apmc-red",
+                                   .summary = "Algorithm 2 (annealed), RED discretisation",
+                                   .make = make_apmc<Discretization::red>,
+                                   .annealed = true};
 
 }  // namespace penumbra

@@ -53,9 +53,10 @@ double alpha_setting(Settings& settings, double sigma_min) {
   const bool ends_at_one = alpha_0 * sigma_min * sigma_min <= 1 + 1e-9;
   const bool allowed = settings.flag("allow_final_weight", false);
   if (!ends_at_one && !allowed)
-    settings.fail("alpha_0", fmt::format("alpha_0 sigma_min^2 = {:g} is above 1, so the prior's weight would stay there "
-                                         "for ever; expected alpha_0 <= {:g} (or allow_final_weight: true)",
-                                         alpha_0 * sigma_min * sigma_min, 1 / (sigma_min * sigma_min)));
+    settings.fail("alpha_0",
+                  fmt::format("alpha_0 sigma_min^2 = {:g} is above 1, so the prior's weight would stay there "
+                              "for ever; expected alpha_0 <= {:g} (or allow_final_weight: true)",
+                              alpha_0 * sigma_min * sigma_min, 1 / (sigma_min * sigma_min)));
   return alpha_0;
 }
 
@@ -66,7 +67,8 @@ std::unique_ptr<Schedule> make_geometric(Settings& settings, int64_t) {
   options.xi = settings.number("xi", {0, 1, true});
   options.alpha_0 = alpha_setting(settings, options.sigma_min);
   if (options.sigma_min > options.sigma_0)
-    settings.fail("sigma_min", fmt::format("expected at most sigma_0 = {:g}, found {:g}", options.sigma_0, options.sigma_min));
+    settings.fail("sigma_min",
+                  fmt::format("expected at most sigma_0 = {:g}, found {:g}", options.sigma_0, options.sigma_min));
   return std::make_unique<GeometricSchedule>(options);
 }
 
@@ -87,7 +89,8 @@ std::unique_ptr<Schedule> make_constant(Settings& settings, int64_t) {
 
 }  // namespace
 
-extern const ScheduleEntry geometric{"geometric", "the paper's: sigma_k = max(sigma_0 xi^k, sigma_min)", make_geometric};
+extern const ScheduleEntry geometric{"geometric", "the paper's: sigma_k = max(sigma_0 xi^k, sigma_min)",
+                                     make_geometric};
 extern const ScheduleEntry power{"power", "evenly in sigma^(1/rho) over anneal_steps", make_power};
 extern const ScheduleEntry constant{"constant", "one sigma and one alpha throughout", make_constant};
 

@@ -27,10 +27,14 @@ struct BadInput : testing::Test {
   }
 };
 
-TEST_F(BadInput, UnknownKey) { expect_setting_refused("sampler.step_sise=1", {"sampler.step_sise", "did you mean step_size"}); }
+TEST_F(BadInput, UnknownKey) {
+  expect_setting_refused("sampler.step_sise=1", {"sampler.step_sise", "did you mean step_size"});
+}
 TEST_F(BadInput, UnknownTopLevelKey) { expect_setting_refused("smpler=1", {"smpler", "unknown"}); }
 TEST_F(BadInput, UnknownSampler) { expect_setting_refused("sampler.kind=hmc", {"sampler.kind", "apmc-pnp"}); }
-TEST_F(BadInput, NegativeSigma) { expect_setting_refused("sampler.schedule.sigma_min=-1", {"sampler.schedule.sigma_min", "-1"}); }
+TEST_F(BadInput, NegativeSigma) {
+  expect_setting_refused("sampler.schedule.sigma_min=-1", {"sampler.schedule.sigma_min", "-1"});
+}
 TEST_F(BadInput, NegativeStep) { expect_setting_refused("sampler.step_size=-1e-3", {"sampler.step_size", "> 0"}); }
 TEST_F(BadInput, NoSteps) { expect_setting_refused("sampler.steps=0", {"sampler.steps"}); }
 TEST_F(BadInput, NumberThatIsNone) { expect_setting_refused("sampler.step_size=fast", {"sampler.step_size", "fast"}); }
@@ -67,7 +71,8 @@ TEST_F(BadInput, TruncatedData) {
 
 TEST_F(BadInput, ARunOfAnotherConfiguration) {
   ASSERT_EQ(penumbra({"sample", config.string(), "--out", run.string()}).code, 0);
-  expect_refused({"sample", config.string(), "--out", run.string(), "--resume", "--seed", "8"}, {"another configuration", "seed"});
+  expect_refused({"sample", config.string(), "--out", run.string(), "--resume", "--seed", "8"},
+                 {"another configuration", "seed"});
   expect_refused({"sample", config.string(), "--out", run.string()}, {"already holds a run"});
 }
 
@@ -78,9 +83,7 @@ TEST_F(BadInput, ATruthOfAWrongSize) {
   expect_refused({"evaluate", run.string(), "--truth", truth.string()}, {"wrong.npy", "12"});
 }
 
-TEST_F(BadInput, AFolderThatIsNoRun) {
-  expect_refused({"report", scratch().string()}, {"config.yaml"});
-}
+TEST_F(BadInput, AFolderThatIsNoRun) { expect_refused({"report", scratch().string()}, {"config.yaml"}); }
 
 TEST_F(BadInput, AnUnwritableFolderIsFoundBeforeTheWork) {
   write_text(config.parent_path() / "file", "");

@@ -14,7 +14,8 @@ int main() {
   const auto options = at::TensorOptions().dtype(at::kDouble);
   const Shape image{1, 2, 2};
   const auto covariance = Covariance::diagonal(at::ones({4}, options));
-  const auto prior = std::make_shared<GaussianMixture>(image, std::vector{Component{1, at::zeros({4}, options), covariance}});
+  const auto prior =
+      std::make_shared<GaussianMixture>(image, std::vector{Component{1, at::zeros({4}, options), covariance}});
   const auto A = std::make_shared<DenseModel>(image, at::eye(4, options));
   const auto g = std::make_shared<GaussianLikelihood>(A, at::ones({4}, options), 1.0);
 

@@ -33,9 +33,7 @@ struct StepTest : testing::Test {
   const int64_t k = 11, first_chain = 3;
 
   Tensor z() { return normal({seed, first_chain, k}, Stream::langevin, x); }
-  Tensor grad_g(const Tensor& at) {
-    return ((flat(at).matmul(A.t()) - y).matmul(A) / (beta * beta)).view_as(at);
-  }
+  Tensor grad_g(const Tensor& at) { return ((flat(at).matmul(A.t()) - y).matmul(A) / (beta * beta)).view_as(at); }
   /// By inverting the smoothed covariances, and log-sum-exp by hand.
   Tensor score(const Tensor& at, double sigma) {
     const auto rows = flat(at);
@@ -43,7 +41,8 @@ struct StepTest : testing::Test {
     for (const auto& [weight, mean, S] : {std::tuple{1 / 3.0, mu, Sigma}, {2 / 3.0, -mu, 2 * Sigma}}) {
       const auto C = S + sigma * sigma * at::eye(6, S.options());
       const auto pull = (rows - mean).matmul(at::linalg_inv(C));
-      log_terms.push_back(std::log(weight) - 0.5 * std::get<1>(at::linalg_slogdet(C)) - 0.5 * (pull * (rows - mean)).sum(1));
+      log_terms.push_back(std::log(weight) - 0.5 * std::get<1>(at::linalg_slogdet(C)) -
+                          0.5 * (pull * (rows - mean)).sum(1));
       pulls.push_back(pull);
     }
     const auto p0 = log_terms[0].exp(), p1 = log_terms[1].exp();
@@ -122,8 +121,7 @@ TEST_F(StepTest, ClippingBoundsTheNormsAndLeavesShortOnesAlone) {
   const double bound = norms.median().item<double>();
   const auto clipped = ClippedScore(prior, bound).score(x, 0.3);
   EXPECT_LT(norm_per_chain(clipped).max().item<double>(), bound * (1 + 1e-12));
-  for (int64_t c = 0; c < x.size(0); ++c)
-    EXPECT_TRUE(norms[c].item<double>() > bound || clipped[c].equal(exact[c]));
+  for (int64_t c = 0; c < x.size(0); ++c) EXPECT_TRUE(norms[c].item<double>() > bound || clipped[c].equal(exact[c]));
 }
 
 TEST_F(StepTest, TheFreshScoreErrorStaysInItsBallAndIsUniformThere) {

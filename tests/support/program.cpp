@@ -68,12 +68,14 @@ sampler:
 chains: 6
 seed: 3
 output: {{record_from: 10, record_every: 2}}
-)", steps));
+)",
+                                                 steps));
   write_text(folder / "truth.yaml", "{kind: random_field, side: 12, modes: 4}");
-  const auto truth = 0.3 + 0.2 * normal({2, 0, 0}, Stream::probe, at::empty({1, 12, 12}, at::TensorOptions().dtype(at::kDouble)));
+  const auto truth =
+      0.3 + 0.2 * normal({2, 0, 0}, Stream::probe, at::empty({1, 12, 12}, at::TensorOptions().dtype(at::kDouble)));
   io::write_npy(folder / "truth.npy", truth);
-  const auto observed = penumbra({"observe", (folder / "config.yaml").string(), "--truth", (folder / "truth.npy").string(),
-                                  "--out", (folder / "y.npy").string()});
+  const auto observed = penumbra({"observe", (folder / "config.yaml").string(), "--truth",
+                                  (folder / "truth.npy").string(), "--out", (folder / "y.npy").string()});
   if (observed.code != 0) throw std::runtime_error(observed.err);
   return folder / "config.yaml";
 }

@@ -61,7 +61,10 @@ int run_bench(const Options& options) {
                              .schedule = std::make_shared<ConstantSchedule>(Annealing{0.05, 1})});
   int64_t k = 0;
   const std::vector<std::pair<std::string, double>> rows{
-      {"noise", milliseconds(options.seconds, [&] { return normal({1, 0, k++}, Stream::langevin, x); })},
+      {"noise", milliseconds(options.seconds,
+                             [&] {
+                               return normal({1, 0, k++}, Stream::langevin, x);
+                             })},
       {"torch randn", milliseconds(options.seconds, [&] { return at::randn_like(x); })},
       {"likelihood gradient", milliseconds(options.seconds, [&] { return g->grad(x); })},
       {"mixture score", milliseconds(options.seconds, [&] { return prior->score(x, 0.05); })},

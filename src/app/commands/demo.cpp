@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto configuration = R"(# penumbra demo: an image of which one pixel in three was measured, and none in a round hole.
+constexpr auto configuration =
+    R"(# penumbra demo: an image of which one pixel in three was measured, and none in a round hole.
 prior: {{kind: random_field, side: 64, floor_sd: 0.04}}
 likelihood:
   kind: inpainting

@@ -1,6 +1,6 @@
 /// penumbra experiment NAME: reruns a table or figure of the paper.
-#include "app/command.h"
 #include "app/experiment.h"
+#include "app/command.h"
 #include "app/options.h"
 #include "core/named.h"
 

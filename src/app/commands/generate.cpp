@@ -47,8 +47,8 @@ int generate_samples(const Options& options) {
   auto none = Settings::from_text("kind: none", "generate");
   const Posterior posterior{make_likelihood(none, prior->image_shape(), placement), prior};
   const uint64_t seed = options.seed.value_or(0);
-  auto settings = Settings::from_text(
-      fmt::format("{{sigma_0: {}, sigma_min: {}}}", options.sigma_0, options.sigma_min), "generate");
+  auto settings = Settings::from_text(fmt::format("{{sigma_0: {}, sigma_min: {}}}", options.sigma_0, options.sigma_min),
+                                      "generate");
   const auto* entry = find_named(sampler_entries(), "annealed-langevin");
   const auto sampler = entry->make(settings, {posterior, seed, options.steps});
   RunPlan plan;
@@ -78,7 +78,8 @@ int generate_samples(const Options& options) {
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("--prior", options->prior, "prior: a YAML file with a prior section, or that section alone")->required();
+  command.add_option("--prior", options->prior, "prior: a YAML file with a prior section, or that section alone")
+      ->required();
   command.add_option("--count", options->count, "number of images")->check(CLI::Range(1, 1000000));
   command.add_option("--out", options->out, "folder of the images")->required();
   command.add_option("--steps", options->steps, "Langevin steps in all")->check(CLI::Range(1, 100000000));

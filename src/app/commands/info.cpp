@@ -103,7 +103,8 @@ std::function<int()> declare(CLI::App& command) {
     } else {
       fmt::print("{}: {}\n", options->path.string(), info["kind"].get<std::string>());
       for (const auto& [key, value] : info.items())
-        if (key != "kind") fmt::print("  {:<22} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+        if (key != "kind")
+          fmt::print("  {:<22} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
     }
     return success;
   };

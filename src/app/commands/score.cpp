@@ -26,8 +26,10 @@ Tensor as_batch(Tensor x, const Shape& shape, const std::filesystem::path& path)
   if (x.dim() == 2 && shape[0] == 1) x = x.unsqueeze(0);
   if (x.dim() == 3) x = x.unsqueeze(0);
   if (x.dim() != 4 || x.sizes().slice(1) != at::IntArrayRef(shape) || x.is_complex())
-    input_error("{}: expected real images of {}, as the prior's, found {}", path.string(), describe(shape), describe(given));
-  if (!x.isfinite().all().item<bool>()) input_error("{}: expected finite numbers, found NaN or infinity", path.string());
+    input_error("{}: expected real images of {}, as the prior's, found {}", path.string(), describe(shape),
+                describe(given));
+  if (!x.isfinite().all().item<bool>())
+    input_error("{}: expected finite numbers, found NaN or infinity", path.string());
   return x;
 }
 
@@ -61,11 +63,15 @@ int apply(const Options& options, What what) {
 template <What what>
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("--prior", options->prior, "prior: a YAML file with a prior section, or that section alone")->required();
+  command.add_option("--prior", options->prior, "prior: a YAML file with a prior section, or that section alone")
+      ->required();
   command.add_option("--input", options->input, "images, NPY: [H, W] or [N, C, H, W]")->required();
-  command.add_option("--sigma", options->sigmas, "noise level, one for all or one an image")->required()->delimiter(',');
+  command.add_option("--sigma", options->sigmas, "noise level, one for all or one an image")
+      ->required()
+      ->delimiter(',');
   command.add_option("--output", options->output, "result, NPY, shaped like the input")->required();
-  command.add_option("--precision", options->precision, "float32 or float64")->check(CLI::IsMember({"float32", "float64"}));
+  command.add_option("--precision", options->precision, "float32 or float64")
+      ->check(CLI::IsMember({"float32", "float64"}));
   add_machine_options(command, options->machine);
   return [options] { return apply(*options, what); };
 }
