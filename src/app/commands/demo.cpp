@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr auto configuration =
     R"(# penumbra demo: an image of which one pixel in three was measured, and none in a round hole.
-prior: {{kind: random_field, side: 64, floor_sd: 0.04}}
+prior: {{kind: random_field, side: 64, amplitude: 0.15, length: 0.1, floor_sd: 0.04}}
 likelihood:
   kind: inpainting
   mask: inputs/mask.npy
@@ -27,7 +27,7 @@ likelihood:
   data: inputs/y.npy
 sampler:
   kind: apmc-pnp
-  steps: 3000
+  steps: 5000
   step_size: 4e-4
   # alpha_0 = 1 keeps the data's weight while sigma falls: the mixture's components are then told apart by the data.
   schedule: {{kind: geometric, sigma_0: 1, sigma_min: 0.02, xi: 0.99, alpha_0: 1}}
@@ -54,7 +54,7 @@ Tensor outside_hole(int64_t side) {
 /// A draw of the prior, its measurement, and a picture of the measurement.
 void write_inputs(const fs::path& folder, uint64_t seed) {
   const Placement placement{at::kDouble, at::kCPU};
-  auto prior_settings = Settings::from_text("{kind: random_field, side: 64, floor_sd: 0.04}", "demo");
+  auto prior_settings = Settings::from_text("{kind: random_field, side: 64, amplitude: 0.15, length: 0.1, floor_sd: 0.04}", "demo");
   const auto prior = make_prior(prior_settings, placement);
   const auto truth = *prior->draw(1, {seed, 0, 0});
   const auto mask = (uniform({seed, 0, 0}, Stream::probe, truth) < 1.0 / 3).logical_and(outside_hole(64));
