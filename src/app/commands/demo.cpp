@@ -17,9 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto prior_section = "{kind: random_field, side: 64, amplitude: 0.15, length: 0.1, floor_sd: 0.04}";
+
 constexpr auto configuration =
     R"(# penumbra demo: an image of which one pixel in three was measured, and none in a round hole.
-prior: {{kind: random_field, side: 64, amplitude: 0.15, length: 0.1, floor_sd: 0.04}}
+prior: {prior}
 likelihood:
   kind: inpainting
   mask: inputs/mask.npy
@@ -54,7 +56,7 @@ Tensor outside_hole(int64_t side) {
 /// A draw of the prior, its measurement, and a picture of the measurement.
 void write_inputs(const fs::path& folder, uint64_t seed) {
   const Placement placement{at::kDouble, at::kCPU};
-  auto prior_settings = Settings::from_text("{kind: random_field, side: 64, amplitude: 0.15, length: 0.1, floor_sd: 0.04}", "demo");
+  auto prior_settings = Settings::from_text(prior_section, "demo");
   const auto prior = make_prior(prior_settings, placement);
   const auto truth = *prior->draw(1, {seed, 0, 0});
   const auto mask = (uniform({seed, 0, 0}, Stream::probe, truth) < 1.0 / 3).logical_and(outside_hole(64));
@@ -77,7 +79,7 @@ int run_demo(const Options& options) {
   io::require_writable(inputs, uint64_t{64} << 20);
   if (!fs::exists(inputs / "y.npy")) write_inputs(inputs, seed);
   const auto template_path = options.out / "demo.yaml";
-  io::write_file(template_path, fmt::format(configuration, fmt::arg("seed", seed)));
+  io::write_file(template_path, fmt::format(configuration, fmt::arg("prior", prior_section), fmt::arg("seed", seed)));
   ConfigOptions config;
   config.path = template_path;
   config.machine = options.machine;
