@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "app/exact_problem.h"
+#include "app/step_limits.h"
 #include "likelihoods/gaussian.h"
 #include "theory/law_average.h"
 #include "theory/lipschitz.h"
@@ -20,12 +21,6 @@ Constant estimated(std::optional<double> value, std::string how) {
 }
 Constant unknown(std::string why) { return {std::nullopt, "unknown", std::move(why)}; }
 
-std::optional<Theorem> covering_theorem(const Problem& problem) {
-  const auto& name = problem.sampler_kind;
-  if (name != "pmc-red" && name != "pmc-pnp" && name != "apmc-red" && name != "apmc-pnp") return std::nullopt;
-  return theory::theorem_of(problem.entry->discretization, problem.entry->annealed);
-}
-
 /// L_sigma along the schedule. Between two measured levels the larger counts.
 std::vector<double> score_constants(const Problem& problem, const std::vector<Level>& levels) {
   const auto* prior = analytic_prior(problem);
@@ -39,17 +34,6 @@ std::vector<double> score_constants(const Problem& problem, const std::vector<Le
     constants.push_back(gaussian ? 1 / (smallest + sigma * sigma) : std::max(above->L_sigma, below->L_sigma));
   }
   return constants;
-}
-
-/// What limits stability: between the modes of a mixture the score pushes apart and cannot make a step unstable, so a
-/// mixture is as stiff as its stiffest component.
-double stability_constant(const Problem& problem, double sigma, double L_sigma) {
-  const auto* prior = analytic_prior(problem);
-  if (!prior) return L_sigma;
-  double smallest = std::numeric_limits<double>::infinity();
-  for (const auto& component : prior->components())
-    smallest = std::min(smallest, component.covariance->smallest_variance());
-  return 1 / (smallest + sigma * sigma);
 }
 
 class Maker {
@@ -154,7 +138,7 @@ class Maker {
   }
 
   void steps() {
-    const auto settled = settled_at(problem_);
+    const auto settled = settled_at(*problem_.sampler, problem_.plan.steps);
     for (const auto theorem : {Theorem::t1, Theorem::t2, Theorem::t3, Theorem::t4}) {
       auto in = inputs(theorem);
       // T1 and T2 speak of one sigma and weight one: the schedule's end.

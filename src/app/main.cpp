@@ -1,5 +1,8 @@
 /// The program: finds the command, turns what went wrong into one line and an exit code.
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
+
+#include <filesystem>
 
 #include "app/command.h"
 #include "core/error.h"
@@ -25,6 +28,14 @@ int main(int argc, char** argv) {
   } catch (const InputError& error) {
     fmt::print(stderr, "penumbra: {}\n", error.what());
     return app::bad_input;
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "penumbra: {}: {}\n", error.path1().string(), error.code().message());
+    return app::bad_input;
+  } catch (const c10::Error& error) {
+    // LibTorch's own message carries a stack trace; the first line says what it was.
+    const std::string message = error.what_without_backtrace();
+    fmt::print(stderr, "penumbra: LibTorch: {}\n", message.substr(0, message.find('\n')));
+    return app::machine_failure;
   } catch (const std::exception& error) {
     fmt::print(stderr, "penumbra: {}\n", error.what());
     return app::machine_failure;

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
+#include <torch/cuda.h>
 
 #include "core/error.h"
 
@@ -11,6 +12,10 @@ namespace penumbra::app {
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
   command.add_option("--device", options.device, "cpu, cuda or cuda:N (default: cuda if there is one, else cpu)");
+  add_threads_option(command, options);
+}
+
+void add_threads_option(CLI::App& command, MachineOptions& options) {
   command.add_option("--threads", options.threads, "number of CPU threads")->check(CLI::Range(1, 1024));
 }
 
@@ -38,7 +43,11 @@ at::Device use_machine(const MachineOptions& options) {
     input_error("--device: expected cpu, cuda or cuda:N, found {}", name);
   if (name != "cpu" && !has_cuda)
     input_error("--device: {} was asked for, but this build or machine has no CUDA", name);
-  return at::Device(name);
+  const at::Device device(name);
+  const auto count = static_cast<int64_t>(torch::cuda::device_count());
+  if (device.is_cuda() && device.has_index() && device.index() >= count)
+    input_error("--device: {} was asked for, but this machine has {} GPU{}", name, count, count == 1 ? "" : "s");
+  return device;
 }
 
 void add_seed_option(CLI::App& command, std::optional<uint64_t>& seed) {

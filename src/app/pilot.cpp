@@ -44,17 +44,6 @@ void measure_mismatch(const Problem& problem, const Tensor& x, double sigma, Pil
 
 }  // namespace
 
-int64_t settled_at(const Problem& problem) {
-  const auto steps = problem.plan.steps;
-  const auto last = problem.sampler->annealing(steps - 1);
-  int64_t k = steps - 1;
-  for (; k > 0; --k) {
-    const auto now = problem.sampler->annealing(k - 1);
-    if (now.sigma != last.sigma || now.alpha != last.alpha) break;
-  }
-  return k;
-}
-
 Level measure_level(const Problem& problem, const Tensor& chain_points, double sigma, const PilotOptions& options) {
   std::vector<Tensor> points{chain_points};
   const Cursor at{problem.seed, 0, 0};
@@ -74,7 +63,7 @@ Pilot run_pilot(const Problem& problem, const PilotOptions& options) {
       problem.start.kind == Start::Kind::file ? std::min(options.chains, problem.plan.chains) : options.chains;
   auto state = initial_state(problem.start, *problem.posterior.prior, problem.seed, problem.plan.first_chain, chains,
                              problem.placement);
-  const auto steps = std::min(options.steps, problem.plan.steps), settled = settled_at(problem);
+  const auto steps = std::min(options.steps, problem.plan.steps), settled = settled_at(*problem.sampler, problem.plan.steps);
   const auto spacing = std::max<int64_t>(1, settled / std::max<int64_t>(1, options.levels - 1));
   const auto mismatch_every = std::max<int64_t>(1, steps / 64);
   const auto some = [&] { return state.x.narrow(0, 0, std::min(options.points, chains)).clone(); };

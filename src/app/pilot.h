@@ -36,7 +36,4 @@ Pilot run_pilot(const Problem& problem, const PilotOptions& options);
 /// Lipschitz constant of the score at sigma at the pilot's points and the prior's own; the largest found.
 Level measure_level(const Problem& problem, const Tensor& chain_points, double sigma, const PilotOptions& options);
 
-/// The first iteration from which sigma and alpha stay as they are.
-int64_t settled_at(const Problem& problem);
-
 }  // namespace penumbra::app

@@ -8,14 +8,13 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "app/command.h"
 #include "core/error.h"
 #include "diagnostics/quantiles.h"
 #include "diagnostics/verdict.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "report/run_report.h"
-#include "theory/bounds.h"
-#include "theory/lipschitz.h"
 
 namespace penumbra::app {
 namespace {
@@ -73,7 +72,8 @@ json common_summary(const Problem& problem, const ChainRun& run) {
 
 json describe_limits(const Problem& problem, const StepLimits& limits) {
   return {{"step_size", problem.sampler->step_size()},
-          {"stability_limit", optional_number(limits.stability)},
+          {"stability_limit", optional_number(limits.stability_settled)},
+          {"stability_limit_while_annealing", optional_number(limits.stability)},
           {"theorem_limit", optional_number(limits.theorem)},
           {"lipschitz_likelihood", optional_number(limits.lipschitz_likelihood)},
           {"lipschitz_prior", optional_number(limits.lipschitz_prior)}};
@@ -116,7 +116,7 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
   judgement.diagnostics["step"] = describe_limits(problem, limits);
   if (problem.entry->random)
     judgement.verdicts.push_back(
-        diagnostics::step_verdict(problem.sampler->step_size(), limits.stability, limits.theorem));
+        diagnostics::step_verdict(problem.sampler->step_size(), limits.stability_settled, limits.theorem));
   return judgement;
 }
 
@@ -138,27 +138,6 @@ void write_summary(const fs::path& folder, json summary, const Judgement& judgem
 }
 
 }  // namespace
-
-StepLimits step_limits(const Problem& problem, const Tensor& points) {
-  StepLimits limits;
-  if (!problem.entry->random) return limits;
-  theory::BoundInputs inputs;
-  inputs.theorem = theory::theorem_of(problem.entry->discretization, problem.entry->annealed);
-  inputs.n = element_count(problem.posterior.image_shape());
-  inputs.gamma = problem.sampler->step_size();
-  const theory::LipschitzOptions options{.max_iterations = 30, .tolerance = 1e-2};
-  inputs.L_g = theory::likelihood_lipschitz(*problem.posterior.likelihood, points, options).value;
-  // The settled schedule decides what the samples are; a start that overshoots and contracts again does no harm.
-  const auto last = problem.sampler->annealing(problem.plan.steps - 1);
-  const double L_sigma = theory::score_lipschitz(*problem.posterior.prior, points, last.sigma, options).value;
-  inputs.L_p = L_sigma;
-  inputs.iterations = {{.annealing = last, .L_sigma = L_sigma}};
-  limits.lipschitz_likelihood = inputs.L_g;
-  limits.lipschitz_prior = L_sigma;
-  limits.stability = theory::stability_limit(inputs);
-  limits.theorem = theory::admissible_step(inputs);
-  return limits;
-}
 
 void write_results(const fs::path& folder, const Problem& problem, const ChainRun& run) {
   io::write_npy(folder / "samples.npy", run.state().x.to(at::kCPU, at::kFloat));
@@ -193,12 +172,13 @@ void write_divergence(const fs::path& folder, const Problem& problem, const Chai
   report::write_run_report(folder);
 }
 
-void print_summary(const fs::path& folder) {
+int print_summary(const fs::path& folder) {
   const auto summary = json::parse(io::read_file(folder / "summary.json"), nullptr, false);
-  if (summary.is_discarded()) input_error("{}: expected JSON", (folder / "summary.json").string());
+  if (!summary.is_object()) input_error("{}: expected a JSON object", (folder / "summary.json").string());
   for (const auto& verdict : summary.value("verdicts", json::array()))
     fmt::print("{:>8}  {}\n", verdict.value("level", ""), verdict.value("text", ""));
   fmt::print("{}\n", summary.value("verdict", ""));
+  return summary.value("outcome", "") == "diverged" ? diverged : success;
 }
 
 }  // namespace penumbra::app

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/command.h"
 #include "app/progress.h"
+#include "app/provenance.h"
 #include "app/run_files.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "io/lock.h"
 #include "run/chain_run.h"
 #include "run/interrupt.h"
 
@@ -23,7 +26,9 @@ uint64_t bytes_needed(const Problem& problem) {
   const uint64_t per_pixel = problem.placement.precision == at::kDouble ? 8 : 4;
   const auto records =
       static_cast<uint64_t>((problem.plan.steps - problem.plan.record_from) / problem.plan.record_every + 1);
-  const uint64_t history = std::min<uint64_t>(records * chains * pixels * 4, problem.plan.history_bytes);
+  const uint64_t record = chains * pixels * 4;
+  // The history holds at least eight records, whatever its limit.
+  const uint64_t history = std::min(records * record, std::max<uint64_t>(problem.plan.history_bytes, 8 * record));
   const uint64_t checkpoint = chains * pixels * (per_pixel + 8) + history + pixels * 16;
   const uint64_t outputs = chains * pixels * 4 + pixels * 4 * 8;
   return 2 * checkpoint + 3 * outputs + (uint64_t{8} << 20);
@@ -42,11 +47,6 @@ std::string first_difference(const std::string& a, const std::string& b) {
   }
 }
 
-void claim_new(const fs::path& folder) {
-  if (fs::exists(folder / "config.yaml"))
-    input_error("{}: already holds a run; expected an empty folder (--resume continues a run)", folder.string());
-}
-
 void require_same_configuration(const Problem& problem, const fs::path& folder) {
   const auto there = io::read_file(folder / "config.yaml");
   if (there != problem.resolved)
@@ -54,19 +54,48 @@ void require_same_configuration(const Problem& problem, const fs::path& folder) 
                 first_difference(there, problem.resolved));
 }
 
+/// A new folder is claimed; one that is there must hold the same run. The configuration is written last: a folder with
+/// one has all that it needs.
+void claim(const Problem& problem, const fs::path& folder, Resume resume) {
+  if (!fs::exists(folder / "config.yaml")) {
+    write_provenance(folder, problem);
+    io::write_file(folder / "config.yaml", problem.resolved);
+    return;
+  }
+  if (resume == Resume::no)
+    input_error("{}: already holds a run; expected an empty folder (--resume continues a run)", folder.string());
+  require_same_configuration(problem, folder);
+  require_same_provenance(folder, problem);
+}
+
+/// In one move, so that a kill leaves a whole checkpoint or none.
+void drop_checkpoint(const fs::path& folder) {
+  const auto done = folder / "checkpoint.done";
+  fs::remove_all(done);
+  if (fs::exists(folder / "checkpoint")) io::rename_durably(folder / "checkpoint", done);
+  fs::remove_all(done);
+}
+
+int report_divergence(const Problem& problem, const fs::path& folder, const ChainRun& run) {
+  const auto start = problem.initial_state().x;
+  const auto limits = step_limits(problem, start.narrow(0, 0, std::min<int64_t>(4, start.size(0))));
+  write_divergence(folder, problem, run, limits);
+  drop_checkpoint(folder);
+  const auto summary = nlohmann::json::parse(io::read_file(folder / "summary.json"));
+  fmt::print(stderr, "penumbra: {}\n", summary.value("verdict", "the chains diverged"));
+  return diverged;
+}
+
 }  // namespace
 
 int sample_run(const Problem& problem, const fs::path& folder, Resume resume) {
-  const bool known = fs::exists(folder / "config.yaml");
-  if (resume == Resume::no) claim_new(folder);
-  if (resume == Resume::yes && known) require_same_configuration(problem, folder);
-  if (known && fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint")) {
-    fmt::print("{}: this run is complete\n", folder.string());
-    print_summary(folder);
-    return success;
-  }
   io::require_writable(folder, bytes_needed(problem));
-  if (!known) io::write_file(folder / "config.yaml", problem.resolved);
+  const io::FolderLock lock(folder);
+  claim(problem, folder, resume);
+  if (fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint")) {
+    fmt::print("{}: this run is complete\n", folder.string());
+    return print_summary(folder);
+  }
 
   ChainRun run(problem.plan, problem.posterior, *problem.sampler, problem.initial_state(), folder / "checkpoint");
   if (resume == Resume::yes) {
@@ -88,19 +117,11 @@ int sample_run(const Problem& problem, const fs::path& folder, Resume resume) {
                run.state().k, problem.plan.steps);
     return interrupted;
   }
-  if (outcome == Outcome::diverged) {
-    const auto limits = step_limits(problem, problem.initial_state().x);
-    write_divergence(folder, problem, run, limits);
-    const auto advice = limits.stability ? fmt::format("; a step below {:.3g} would be stable", *limits.stability) : "";
-    fmt::print(stderr, "penumbra: the chains diverged at iteration {} with step_size {:g}{}\n", run.state().k,
-               problem.sampler->step_size(), advice);
-    return diverged;
-  }
+  if (outcome == Outcome::diverged) return report_divergence(problem, folder, run);
   write_results(folder, problem, run);
   // The checkpoint goes last: until then a killed run can still be finished from it.
-  fs::remove_all(folder / "checkpoint");
-  print_summary(folder);
-  return success;
+  drop_checkpoint(folder);
+  return print_summary(folder);
 }
 
 }  // namespace penumbra::app

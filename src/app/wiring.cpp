@@ -1,6 +1,7 @@
 #include "app/wiring.h"
 
 #include "core/error.h"
+#include "io/npy.h"
 
 namespace penumbra::app {
 namespace {
@@ -35,15 +36,7 @@ void read_chains(Settings& settings, RunPlan& plan) {
 
 /// Iterates are recorded once the schedule has settled and half of the steps are done.
 void read_output(Settings output, const Sampler& sampler, RunPlan& plan) {
-  const auto settled = [&] {
-    const auto last = sampler.annealing(plan.steps - 1);
-    int64_t k = plan.steps;
-    for (; k > 0; --k) {
-      const auto now = sampler.annealing(k - 1);
-      if (now.sigma != last.sigma || now.alpha != last.alpha) break;
-    }
-    return k;
-  }();
+  const auto settled = settled_at(sampler, plan.steps);
   const auto from = std::min(plan.steps - 1, std::max(settled, plan.steps / 2));
   const auto last = static_cast<double>(plan.steps - 1);
   plan.record_from = output.integer("record_from", from, {0, last});
@@ -53,6 +46,16 @@ void read_output(Settings output, const Sampler& sampler, RunPlan& plan) {
   plan.checkpoint_every_s = output.number("checkpoint_every_s", 60, not_negative);
   plan.checkpoint_every_steps = output.integer("checkpoint_every_steps", 0, {0, 1e12});
   plan.history_bytes = static_cast<int64_t>(output.number("history_megabytes", 256, positive) * 1048576);
+}
+
+/// The picture of the data, read now so that a wrong file is not found out after the last step.
+std::filesystem::path observation_setting(Settings& output, const Shape& image_shape) {
+  const auto path = output.file("observation");
+  const auto picture = io::read_npy(path);
+  if (picture.dim() < 2 || picture.dim() > 3 || picture.size(-1) != image_shape[2] || picture.size(-2) != image_shape[1])
+    input_error("{}: expected a picture of {}, as the image's, found {}", path.string(), describe(image_shape),
+                describe(picture.sizes()));
+  return path;
 }
 
 }  // namespace
@@ -91,11 +94,12 @@ Problem load_problem(const ConfigOptions& options) {
   read_chains(settings, problem.plan);
   problem.start = start_setting(sampler.section("start"), problem.posterior.image_shape(), problem.plan.chains);
   auto output = settings.section("output");
-  if (output.has("observation")) problem.observation = output.file("observation");
+  if (output.has("observation")) problem.observation = observation_setting(output, problem.posterior.image_shape());
   read_output(output, *problem.sampler, problem.plan);
 
   settings.finish();
   problem.resolved = settings.resolved();
+  problem.files = settings.files();
   return problem;
 }
 
@@ -104,17 +108,21 @@ Measurement load_measurement(const ConfigOptions& options) {
   Measurement measurement;
   measurement.placement = {at::kDouble, use_machine(options.machine)};
   measurement.seed = seed_setting(settings);
-  measurement.prior = make_prior(settings.section("prior"), measurement.placement);
-  measurement.likelihood = make_likelihood(settings.section("likelihood"), measurement.prior->image_shape(),
-                                           measurement.placement, Purpose::simulate);
+  auto prior = settings.section("prior"), likelihood = settings.section("likelihood");
+  measurement.prior = make_prior(prior, measurement.placement);
+  measurement.likelihood =
+      make_likelihood(likelihood, measurement.prior->image_shape(), measurement.placement, Purpose::simulate);
+  // The other sections belong to `sample`; what is wrong in these two must not go unnoticed here.
+  prior.finish();
+  likelihood.finish();
   return measurement;
 }
 
 std::shared_ptr<const Score> load_prior(const std::filesystem::path& path, const Placement& placement) {
   auto settings = Settings::from_file(path);
-  if (settings.is_section("prior")) return make_prior(settings.section("prior"), placement);
-  auto prior = make_prior(settings, placement);
-  settings.finish();
+  auto section = settings.is_section("prior") ? settings.section("prior") : settings;
+  auto prior = make_prior(section, placement);
+  section.finish();
   return prior;
 }
 

@@ -27,6 +27,7 @@ constexpr size_t most_path_parts = 64;
 struct Origin {
   std::string name;
   std::filesystem::path folder;
+  mutable std::vector<std::filesystem::path> files = {};
 };
 
 std::string read_text(const std::filesystem::path& path) {
@@ -268,6 +269,8 @@ void Settings::assign(const std::string& assignment) {
   *place = value;
 }
 
+std::vector<std::filesystem::path> Settings::files() const { return impl_->origin->files; }
+
 bool Settings::has(const std::string& key) const { return impl_->find(key) != nullptr; }
 
 bool Settings::is_section(const std::string& key) const {
@@ -330,6 +333,7 @@ std::filesystem::path Settings::file(const std::string& key) {
     fail(key,
          fmt::format("expected an existing file, found {} (looked for {})", excerpt(given), excerpt(path.string())));
   impl_->ask(key).text = format(path.string());
+  impl_->origin->files.push_back(path);
   return path;
 }
 

@@ -75,6 +75,9 @@ class Settings {
   /// An error about this key: "file.yaml:12: sampler.step_size: <message>".
   [[noreturn]] void fail(const std::string& key, const std::string& message) const;
 
+  /// Every file asked for so far, in this and all other sections of the configuration.
+  std::vector<std::filesystem::path> files() const;
+
   /// The resolved configuration as YAML text.
   std::string resolved() const;
 

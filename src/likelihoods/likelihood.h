@@ -33,6 +33,9 @@ class Likelihood {
   /// Data fit by term; empty where there are no data.
   virtual std::vector<Misfit> misfit(const Tensor& x) const = 0;
 
+  /// False where there is nothing to explain, so that the posterior is the prior.
+  virtual bool has_data() const { return true; }
+
   /// L_g, the Lipschitz constant of grad g (Assumption 1), where a formula or a convergent iteration gives it.
   virtual std::optional<double> lipschitz() const { return std::nullopt; }
 

@@ -11,6 +11,7 @@ class NoLikelihood final : public Likelihood {
  public:
   using Likelihood::Likelihood;
   std::vector<Misfit> misfit(const Tensor&) const override { return {}; }
+  bool has_data() const override { return false; }
   std::optional<double> lipschitz() const override { return 0.0; }
   Tensor simulate(const Tensor&, const Cursor&) const override {
     input_error("likelihood.kind: none measures nothing, so there is nothing to simulate");

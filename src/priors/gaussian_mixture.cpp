@@ -94,8 +94,8 @@ std::optional<Tensor> GaussianMixture::draw(int64_t count, const Cursor& at) con
   auto draws = at::empty_like(z);
   double below = 0;
   for (const auto& [weight, mean, covariance] : components_) {
-    const auto chosen = (u >= below).logical_and(u < below + weight);
-    draws = at::where(chosen, mean + covariance->colour(z), draws);
+    // Later components overwrite earlier ones, so that a number rounded up to 1 finds the last.
+    draws = at::where(u >= below, mean + covariance->colour(z), draws);
     below += weight;
   }
   Shape shape = image_shape();

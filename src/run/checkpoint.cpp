@@ -46,7 +46,8 @@ std::optional<Checkpoint> load_checkpoint(const fs::path& folder) {
   if (!fs::is_directory(folder)) return std::nullopt;
   std::optional<int64_t> newest;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (const auto k = iteration_of(entry.path())) newest = std::max(newest.value_or(*k), *k);
+    if (const auto k = iteration_of(entry.path()); k && fs::exists(entry.path() / "manifest.json"))
+      newest = std::max(newest.value_or(*k), *k);
   if (!newest) return std::nullopt;
   const auto path = folder / std::to_string(*newest);
   Checkpoint checkpoint;

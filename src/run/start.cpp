@@ -58,7 +58,7 @@ ChainState initial_state(const Start& start, const Score& prior, uint64_t seed, 
       break;
     }
     case Start::Kind::file:
-      x = start.image.size(0) == 1 ? start.image.expand(shape) : start.image.narrow(0, first_chain, chains);
+      x = start.image.size(0) == 1 ? start.image.expand(shape) : start.image;
       x = place(x, placement).clone();
       break;
   }

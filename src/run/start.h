@@ -10,7 +10,7 @@ struct Start {
   enum class Kind { uniform, normal, prior, file } kind = Kind::uniform;
   double low = -1, high = 1;  ///< uniform
   double mean = 0, sd = 1;    ///< normal
-  Tensor image;               ///< file: one image for all chains, or one a chain
+  Tensor image;               ///< file: one image for all chains, or one for each chain of this process
 };
 
 Start start_setting(Settings settings, const Shape& image_shape, int64_t chains);

@@ -1,4 +1,4 @@
-/// Annealed Langevin dynamics (Song and Ermon 2019): the unconditional mode. The likelihood is left out.
+/// Annealed Langevin dynamics (Song and Ermon 2019): the unconditional mode. There must be no data.
 ///
 /// At level i, of `levels` between sigma_0 and sigma_min evenly in log sigma, `steps / levels` steps are taken with
 /// step size gamma_i = step_size * sigma_i^2 / sigma_min^2, so that the signal-to-noise of a step is the same at all
@@ -47,13 +47,16 @@ class AnnealedLangevin final : public Sampler {
 };
 
 std::unique_ptr<Sampler> make(Settings& settings, const SamplerContext& context) {
+  if (context.posterior.likelihood->has_data())
+    settings.fail("kind", "annealed-langevin draws from the prior and would ignore the data; expected likelihood.kind: none");
   AnnealedLangevin::Options options{};
   options.sigma_0 = settings.number("sigma_0", positive);
   options.sigma_min = settings.number("sigma_min", {0, options.sigma_0, true});
   // A step of a tenth of the smallest variance is well inside the stability limit 2 sigma_min^2.
   options.gamma_min = settings.number("step_size", 0.1 * options.sigma_min * options.sigma_min, positive);
   options.levels =
-      settings.integer("levels", std::max<int64_t>(1, std::min<int64_t>(context.steps / 5, 200)), {1, 1e6});
+      settings.integer("levels", std::max<int64_t>(1, std::min<int64_t>(context.steps / 5, 200)),
+                                    {1, static_cast<double>(context.steps)});
   options.steps_per_level = std::max<int64_t>(1, context.steps / options.levels);
   return std::make_unique<AnnealedLangevin>(context.posterior, context.seed, options);
 }

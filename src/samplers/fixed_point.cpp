@@ -12,7 +12,8 @@ struct Options {
 
 class FixedPoint : public Sampler {
  public:
-  FixedPoint(Posterior posterior, Options options) : posterior_(std::move(posterior)), options_(options) {}
+  FixedPoint(const SamplerContext& context, Options options)
+      : posterior_(context.posterior), seed_(context.seed), options_(options) {}
   Annealing annealing(int64_t) const override { return {options_.sigma, 1}; }
   double step_size() const override { return options_.gamma; }
 
@@ -27,6 +28,7 @@ class FixedPoint : public Sampler {
   }
 
   Posterior posterior_;
+  uint64_t seed_;
   Options options_;
 };
 
@@ -37,7 +39,7 @@ class Pnp final : public FixedPoint {
     const auto& x = state.x;
     const double gamma = options_.gamma;
     const auto grad_g = posterior_.likelihood->grad(x);
-    const auto R = residual(x - gamma * grad_g, {0, state.first_chain, state.k});
+    const auto R = residual(x - gamma * grad_g, {seed_, state.first_chain, state.k});
     state.x = x - gamma * (grad_g + R / gamma);
     ++state.k;
     return info(grad_g, R);
@@ -51,7 +53,7 @@ class Red final : public FixedPoint {
     const auto& x = state.x;
     const auto [gamma, sigma, tau] = options_;
     const auto grad_g = posterior_.likelihood->grad(x);
-    const auto R = residual(x, {0, state.first_chain, state.k});
+    const auto R = residual(x, {seed_, state.first_chain, state.k});
     state.x = x - gamma * (grad_g + tau * R);
     ++state.k;
     return info(grad_g, R);
@@ -63,13 +65,13 @@ Options common(Settings& settings) {
 }
 
 std::unique_ptr<Sampler> make_pnp(Settings& settings, const SamplerContext& context) {
-  return std::make_unique<Pnp>(context.posterior, common(settings));
+  return std::make_unique<Pnp>(context, common(settings));
 }
 
 std::unique_ptr<Sampler> make_red(Settings& settings, const SamplerContext& context) {
   auto options = common(settings);
   options.tau = settings.number("tau", 1 / (options.sigma * options.sigma), positive);
-  return std::make_unique<Red>(context.posterior, options);
+  return std::make_unique<Red>(context, options);
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ class Sampler {
   virtual double step_size() const = 0;
 };
 
+/// The first of `steps` iterations from which sigma and alpha no longer change.
+int64_t settled_at(const Sampler& sampler, int64_t steps);
+
 /// What a sampler is made from.
 struct SamplerContext {
   Posterior posterior;

@@ -8,17 +8,6 @@
 
 namespace penumbra {
 
-int64_t Schedule::settled(int64_t steps) const {
-  const auto last = at(std::max<int64_t>(steps - 1, 0));
-  const auto same = [&](int64_t k) {
-    const auto now = at(k);
-    return now.sigma == last.sigma && now.alpha == last.alpha;
-  };
-  int64_t k = steps;
-  while (k > 0 && same(k - 1)) --k;
-  return k;
-}
-
 Annealing GeometricSchedule::at(int64_t k) const {
   const auto [sigma_0, sigma_min, xi, alpha_0] = options_;
   const double sigma = std::max(sigma_0 * std::pow(xi, static_cast<double>(k)), sigma_min);

@@ -18,8 +18,6 @@ class Schedule {
  public:
   virtual ~Schedule() = default;
   virtual Annealing at(int64_t k) const = 0;
-  /// The first iteration from which sigma and alpha no longer change, at most `steps`.
-  int64_t settled(int64_t steps) const;
 };
 
 /// sigma_k = max(sigma_0 xi^k, sigma_min), alpha_k = max(alpha_0 sigma_k^2, 1). The paper prints min in the first

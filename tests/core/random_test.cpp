@@ -35,15 +35,18 @@ TEST(Random, NormalNumbersAreBoxMullerToRounding) {
 }
 
 TEST(Random, BitsDoNotDependOnTheSplitOrTheThreads) {
-  const auto whole = normal({7, 0, 9}, Stream::langevin, shaped(10, 333));
-  for (int64_t first = 0; first < 10; first += 3) {
-    const auto count = std::min<int64_t>(3, 10 - first);
-    const auto part = normal({7, first, 9}, Stream::langevin, shaped(count, 333));
+  // Large enough that the work is divided between threads.
+  const auto whole = normal({7, 0, 9}, Stream::langevin, shaped(64, 4099));
+  for (int64_t first = 0; first < 64; first += 23) {
+    const auto count = std::min<int64_t>(23, 64 - first);
+    const auto part = normal({7, first, 9}, Stream::langevin, shaped(count, 4099));
     EXPECT_TRUE(part.equal(whole.narrow(0, first, count)));
   }
   const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  EXPECT_TRUE(normal({7, 0, 9}, Stream::langevin, shaped(10, 333)).equal(whole));
+  for (const int other : {1, 3, 4}) {
+    at::set_num_threads(other);
+    EXPECT_TRUE(normal({7, 0, 9}, Stream::langevin, shaped(64, 4099)).equal(whole)) << other;
+  }
   at::set_num_threads(threads);
 }
 

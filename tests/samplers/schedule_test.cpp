@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "samplers/pmc.h"
 #include "support/paths.h"
 
 namespace penumbra {
@@ -21,9 +22,14 @@ TEST(Schedule, GeometricAgreesWithEveryExperimentOfThePaper) {
 }
 
 TEST(Schedule, KnowsWhenItHasSettled) {
-  const GeometricSchedule schedule({.sigma_0 = 8, .sigma_min = 1, .xi = 0.5, .alpha_0 = 1});
-  EXPECT_EQ(schedule.settled(100), 3);
-  EXPECT_EQ(ConstantSchedule({0.1, 1}).settled(100), 0);
+  const auto settled = [](std::shared_ptr<const Schedule> schedule, int64_t steps) {
+    return settled_at(AnnealedPmc({}, 0, {.gamma = 1, .schedule = std::move(schedule)}), steps);
+  };
+  const auto geometric = std::make_shared<GeometricSchedule>(
+      GeometricSchedule::Options{.sigma_0 = 8, .sigma_min = 1, .xi = 0.5, .alpha_0 = 1});
+  EXPECT_EQ(settled(geometric, 100), 3);
+  EXPECT_EQ(settled(geometric, 2), 1);
+  EXPECT_EQ(settled(std::make_shared<ConstantSchedule>(Annealing{0.1, 1}), 100), 0);
 }
 
 TEST(Schedule, RefusesAFinalWeightAboveOneUnlessAllowed) {

@@ -109,6 +109,7 @@ TEST_F(StepTest, RedIsTheGradientStepWithTheResidual) {
 }
 
 TEST_F(StepTest, AnnealedLangevinScalesTheStepWithTheLevel) {
+  posterior.likelihood = make_likelihood(Settings::from_text("kind: none", "test"), shape, {});
   // 100 steps in 10 levels: iteration 11 is on the second of ten levels from 3 to 0.3, a factor 10^(1/9) each.
   const double sigma = 3 * std::pow(0.1, 1 / 9.0), gamma = 0.01 * std::pow(sigma / 0.3, 2);
   expect_same(step("annealed-langevin", "{step_size: 0.01, sigma_0: 3, sigma_min: 0.3, levels: 10}"),

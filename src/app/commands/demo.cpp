@@ -77,7 +77,8 @@ int run_demo(const Options& options) {
   if (!options.resume && fs::exists(options.out / "config.yaml"))
     input_error("{}: already holds a run; choose another --out, or --resume", options.out.string());
   io::require_writable(inputs, uint64_t{64} << 20);
-  if (!fs::exists(inputs / "y.npy")) write_inputs(inputs, seed);
+  // The configuration appears after its inputs, so without it they may be half written.
+  if (!fs::exists(options.out / "config.yaml")) write_inputs(inputs, seed);
   const auto template_path = options.out / "demo.yaml";
   io::write_file(template_path, fmt::format(configuration, fmt::arg("prior", prior_section), fmt::arg("seed", seed)));
   ConfigOptions config;

@@ -25,7 +25,7 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("--out", options->experiment.out, "folder of the results (default: experiments/NAME)");
   command.add_option("--images", options->experiment.images, "folder of images, where the experiment can use one");
   add_seed_option(command, options->seed);
-  add_machine_options(command, options->machine);
+  add_threads_option(command, options->machine);
   return [options] {
     use_machine(options->machine);
     auto& experiment = options->experiment;

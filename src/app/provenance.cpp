@@ -1,0 +1,47 @@
+#include "app/provenance.h"
+
+#include <torch/version.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "io/file.h"
+
+namespace penumbra::app {
+namespace {
+
+using nlohmann::json;
+
+/// FNV-1a, 64 bits: against files that were replaced by mistake, not against malice.
+std::string checksum(const std::filesystem::path& path) {
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const unsigned char byte : io::read_file(path)) hash = (hash ^ byte) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+json provenance(const Problem& problem) {
+  json now{{"device", problem.placement.device.str()}, {"libtorch", TORCH_VERSION}, {"files", json::object()}};
+  for (const auto& file : problem.files) now["files"][file.string()] = checksum(file);
+  return now;
+}
+
+}  // namespace
+
+void write_provenance(const std::filesystem::path& folder, const Problem& problem) {
+  io::write_file(folder / "provenance.json", provenance(problem).dump(2) + "\n");
+}
+
+void require_same_provenance(const std::filesystem::path& folder, const Problem& problem) {
+  const auto path = folder / "provenance.json";
+  const auto then = json::parse(io::read_file(path), nullptr, false), now = provenance(problem);
+  if (!then.is_object()) input_error("{}: expected a JSON object", path.string());
+  for (const auto* key : {"device", "libtorch"})
+    if (then.value(key, "") != now[key])
+      input_error("{}: the run was begun with {} {}, this is {}; its result would not be the same", path.string(), key,
+                  then.value(key, "unknown"), now[key].get<std::string>());
+  for (const auto& [file, sum] : now["files"].items())
+    if (then.value("files", json::object()).value(file, "") != sum)
+      input_error("{}: the file has changed since the run was begun", file);
+}
+
+}  // namespace penumbra::app
