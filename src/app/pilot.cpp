@@ -63,7 +63,8 @@ Pilot run_pilot(const Problem& problem, const PilotOptions& options) {
       problem.start.kind == Start::Kind::file ? std::min(options.chains, problem.plan.chains) : options.chains;
   auto state = initial_state(problem.start, *problem.posterior.prior, problem.seed, problem.plan.first_chain, chains,
                              problem.placement);
-  const auto steps = std::min(options.steps, problem.plan.steps), settled = settled_at(*problem.sampler, problem.plan.steps);
+  const auto steps = std::min(options.steps, problem.plan.steps),
+             settled = settled_at(*problem.sampler, problem.plan.steps);
   const auto spacing = std::max<int64_t>(1, settled / std::max<int64_t>(1, options.levels - 1));
   const auto mismatch_every = std::max<int64_t>(1, steps / 64);
   const auto some = [&] { return state.x.narrow(0, 0, std::min(options.points, chains)).clone(); };

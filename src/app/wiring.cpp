@@ -52,7 +52,8 @@ void read_output(Settings output, const Sampler& sampler, RunPlan& plan) {
 std::filesystem::path observation_setting(Settings& output, const Shape& image_shape) {
   const auto path = output.file("observation");
   const auto picture = io::read_npy(path);
-  if (picture.dim() < 2 || picture.dim() > 3 || picture.size(-1) != image_shape[2] || picture.size(-2) != image_shape[1])
+  if (picture.dim() < 2 || picture.dim() > 3 || picture.size(-1) != image_shape[2] ||
+      picture.size(-2) != image_shape[1])
     input_error("{}: expected a picture of {}, as the image's, found {}", path.string(), describe(image_shape),
                 describe(picture.sizes()));
   return path;

@@ -25,8 +25,8 @@ struct Problem {
   std::shared_ptr<const Sampler> sampler;
   Start start;
   RunPlan plan;
-  std::filesystem::path observation;  ///< an image-shaped picture of the data for the report; may be empty
-  std::string resolved;               ///< config.yaml: every key, defaults included
+  std::filesystem::path observation;         ///< an image-shaped picture of the data for the report; may be empty
+  std::string resolved;                      ///< config.yaml: every key, defaults included
   std::vector<std::filesystem::path> files;  ///< every file that the configuration names
 
   ChainState initial_state() const;

@@ -48,14 +48,14 @@ class AnnealedLangevin final : public Sampler {
 
 std::unique_ptr<Sampler> make(Settings& settings, const SamplerContext& context) {
   if (context.posterior.likelihood->has_data())
-    settings.fail("kind", "annealed-langevin draws from the prior and would ignore the data; expected likelihood.kind: none");
+    settings.fail("kind",
+                  "annealed-langevin draws from the prior and would ignore the data; expected likelihood.kind: none");
   AnnealedLangevin::Options options{};
   options.sigma_0 = settings.number("sigma_0", positive);
   options.sigma_min = settings.number("sigma_min", {0, options.sigma_0, true});
   // A step of a tenth of the smallest variance is well inside the stability limit 2 sigma_min^2.
   options.gamma_min = settings.number("step_size", 0.1 * options.sigma_min * options.sigma_min, positive);
-  options.levels =
-      settings.integer("levels", std::max<int64_t>(1, std::min<int64_t>(context.steps / 5, 200)),
+  options.levels = settings.integer("levels", std::max<int64_t>(1, std::min<int64_t>(context.steps / 5, 200)),
                                     {1, static_cast<double>(context.steps)});
   options.steps_per_level = std::max<int64_t>(1, context.steps / options.levels);
   return std::make_unique<AnnealedLangevin>(context.posterior, context.seed, options);
