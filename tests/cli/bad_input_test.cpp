@@ -45,6 +45,28 @@ TEST_F(BadInput, AnotherDevice) {
   expect_refused({"sample", config.string(), "--out", run.string(), "--device", "tpu"}, {"--device", "tpu"});
 }
 
+TEST_F(BadInput, UnknownKeyInWhatObserveAndScoreRead) {
+  const auto truth = (config.parent_path() / "truth.npy").string(), out = (config.parent_path() / "o.npy").string();
+  expect_refused({"observe", config.string(), "--truth", truth, "--out", out, "--set", "likelihood.mask_sed=9"},
+                 {"mask_sed"});
+  const auto prior = config.parent_path() / "prior.yaml";
+  write_text(prior, "{kind: random_field, side: 12, amplitud: 3}");
+  expect_refused({"score", "--prior", prior.string(), "--input", truth, "--sigma", "1", "--output", out}, {"amplitud"});
+}
+
+TEST_F(BadInput, AStartOfAWrongSize) {
+  io::write_npy(config.parent_path() / "start.npy", at::zeros({3, 1, 12, 12}, at::kDouble));
+  expect_setting_refused("sampler.start={kind: file, file: start.npy}", {"start.npy", "3x1x12x12"});
+}
+
+TEST_F(BadInput, APathThatCannotBe) {
+  expect_refused({"sample", config.string(), "--out", std::string(300, 'x')}, {"xxx"});
+}
+
+TEST_F(BadInput, AnnealedLangevinDoesNotIgnoreData) {
+  expect_setting_refused("sampler={kind: annealed-langevin, steps: 10, sigma_0: 1, sigma_min: 0.1}", {"sampler.kind"});
+}
+
 TEST_F(BadInput, MissingConfiguration) {
   expect_refused({"sample", "gone.yaml", "--out", run.string()}, {"gone.yaml"});
 }
@@ -92,6 +114,34 @@ TEST_F(BadInput, AnUnwritableFolderIsFoundBeforeTheWork) {
   EXPECT_NE(result.err.find("file/run"), std::string::npos);
 }
 
+/// alpha_0 makes the annealed part stiffer than the settled one: the advice must speak of the whole schedule.
+TEST(Divergence, WhileAnnealingAdvisesAStepThatPassesTheAnnealing) {
+  const auto config = scratch() / "config.yaml";
+  write_text(config, R"(
+prior: {kind: gaussian, image_shape: [1, 2, 2], variance: 1}
+likelihood: {kind: none}
+sampler:
+  kind: apmc-red
+  steps: 200
+  step_size: 0.4
+  precision: float64
+  divergence_limit: 1e6
+  schedule: {sigma_0: 100, sigma_min: 0.1, xi: 0.98, alpha_0: 10}
+chains: 8
+)");
+  const auto folder = config.parent_path();
+  const auto result = penumbra({"sample", config.string(), "--out", (folder / "run").string()});
+  ASSERT_EQ(result.code, 3) << result.err;
+  const auto summary = nlohmann::json::parse(read_text(folder / "run" / "summary.json"));
+  const double advice = summary["diagnostics"]["step"]["stability_limit_while_annealing"];
+  EXPECT_LT(advice, 0.4);
+  // Exact: 2 / max_k alpha_0 sigma_k^2 / (1 + sigma_k^2), close to 2 / alpha_0.
+  EXPECT_NEAR(advice, 0.2, 0.002);
+  const auto again = penumbra({"sample", config.string(), "--out", (folder / "again").string(), "--set",
+                               "sampler.step_size=" + std::to_string(0.95 * advice)});
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
 TEST(Divergence, StopsWithExit3TheIterationAndAStableStep) {
   const auto config = small_problem(2000);
   const auto run = config.parent_path() / "run";
@@ -102,6 +152,10 @@ TEST(Divergence, StopsWithExit3TheIterationAndAStableStep) {
   const auto summary = nlohmann::json::parse(read_text(run / "summary.json"));
   EXPECT_EQ(summary["outcome"], "diverged");
   const double limit = summary["diagnostics"]["step"]["stability_limit"];
+  EXPECT_LT(limit, 1);
+  const auto resumed =
+      penumbra({"sample", config.string(), "--out", run.string(), "--set", "sampler.step_size=1", "--resume"});
+  EXPECT_EQ(resumed.code, 3) << resumed.err;
   // The advice is good: half of it does not diverge.
   const auto again = penumbra({"sample", config.string(), "--out", (config.parent_path() / "again").string(), "--set",
                                "sampler.step_size=" + std::to_string(limit / 2)});

@@ -37,14 +37,16 @@ TEST(Resume, AnInterruptedRunSavesExits130AndContinuesBitForBit) {
     const std::vector<std::string> thin{"--set", "output.record_every=500"};
     const auto reference = undisturbed(config, thin);
     const auto run = config.parent_path() / "run";
-    const auto pid = start(sample(config, run, thin));
-    while (!fs::exists(run / "config.yaml")) usleep(1000);
-    usleep(500'000);
+    auto interruptible = thin;
+    interruptible.insert(interruptible.end(), {"--set", "output.checkpoint_every_steps=1000"});
+    const auto pid = start(sample(config, run, interruptible));
+    // The first checkpoint shows that the run is under way, far from its end.
+    for (int wait = 0; wait < 60'000 && !fs::exists(run / "checkpoint" / "1000"); ++wait) usleep(1000);
     kill(pid, signal);
     ASSERT_EQ(wait_for(pid), 130);
     ASSERT_TRUE(fs::exists(run / "checkpoint"));
     ASSERT_FALSE(fs::exists(run / "samples.npy"));
-    auto resumed = thin;
+    auto resumed = interruptible;
     resumed.push_back("--resume");
     const auto result = penumbra(sample(config, run, resumed));
     ASSERT_EQ(result.code, 0) << result.err;
@@ -66,18 +68,66 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasSavedAndCorruptNothing) {
   const auto run = config.parent_path() / "run";
   auto resumed = often;
   resumed.push_back("--resume");
-  int kills = 0;
-  for (int attempt = 0; attempt < 25; ++attempt) {
+  const auto unfinished = [&] {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(run / "checkpoint", none))
+      if (entry.path().extension() == ".unfinished") return true;
+    return false;
+  };
+  int kills = 0, kills_in_a_write = 0;
+  // A third at any time from the start on; the others the moment that a checkpoint is seen being written.
+  for (int attempt = 0; attempt < 24 && !fs::exists(run / "summary.json"); ++attempt) {
     const auto pid = start(sample(config, run, resumed));
-    // Later and later, so that the kills fall everywhere: before the first checkpoint, in writes, in the results.
-    usleep(60'000 + 17'000 * attempt);
+    if (attempt % 3 == 0)
+      usleep(60'000 + 20'000 * attempt);
+    else
+      for (int wait = 0; wait < 200'000 && !unfinished() && !fs::exists(run / "summary.json"); ++wait) usleep(20);
     kill(pid, SIGKILL);
     kills += wait_for(pid) == -SIGKILL;
+    kills_in_a_write += unfinished();
   }
   EXPECT_GT(kills, 5);
+  EXPECT_GT(kills_in_a_write, 0);
   const auto result = penumbra(sample(config, run, resumed));
   ASSERT_EQ(result.code, 0) << result.err;
   expect_same_results(run, reference);
+}
+
+/// What a kill between the results and the end of the clean-up leaves.
+TEST(Resume, ARunKilledWhileItsCheckpointIsDroppedIsStillComplete) {
+  const auto config = small_problem();
+  const auto run = undisturbed(config);
+  fs::create_directories(run / "checkpoint.done" / "40");
+  EXPECT_EQ(penumbra(sample(config, run, {"--resume"})).code, 0);
+  fs::create_directories(run / "checkpoint" / "40");
+  const auto result = penumbra(sample(config, run, {"--resume"}));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_FALSE(fs::exists(run / "checkpoint"));
+}
+
+TEST(Resume, TwoProcessesDoNotWorkInOneFolder) {
+  const auto config = small_problem(200000);
+  const auto run = config.parent_path() / "run";
+  const auto pid = start(sample(config, run, {"--set", "output.record_every=5000"}));
+  for (int wait = 0; wait < 60'000 && !fs::exists(run / "config.yaml"); ++wait) usleep(1000);
+  const auto second = penumbra(sample(config, run, {"--set", "output.record_every=5000", "--resume"}));
+  kill(pid, SIGKILL);
+  wait_for(pid);
+  EXPECT_EQ(second.code, 2);
+  EXPECT_NE(second.err.find("another process"), std::string::npos) << second.err;
+}
+
+TEST(Resume, RefusesDataThatHaveChangedSince) {
+  const auto config = small_problem(200000);
+  const auto run = config.parent_path() / "run";
+  const auto pid = start(sample(config, run));
+  for (int wait = 0; wait < 60'000 && !fs::exists(run / "config.yaml"); ++wait) usleep(1000);
+  kill(pid, SIGKILL);
+  wait_for(pid);
+  io::write_npy(config.parent_path() / "y.npy", io::read_npy(config.parent_path() / "y.npy") + 1);
+  const auto result = penumbra(sample(config, run, {"--resume"}));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("y.npy: the file has changed"), std::string::npos) << result.err;
 }
 
 TEST(Resume, ACompleteRunIsLeftAlone) {

@@ -1,0 +1,136 @@
+/// Every command once, as a user would call it.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "io/npy.h"
+#include "priors/random_field.h"
+#include "support/paths.h"
+#include "support/program.h"
+
+namespace penumbra::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+nlohmann::json parsed(const Result& result) {
+  EXPECT_EQ(result.code, 0) << result.err;
+  return nlohmann::json::parse(result.out);
+}
+
+TEST(Commands, ScoreAndDenoiseAreThePriors) {
+  const auto folder = scratch();
+  write_text(folder / "prior.yaml", "prior: {kind: random_field, side: 8, modes: 4}");
+  const auto prior = random_field({.side = 8, .modes = 4}, {at::kDouble, at::kCPU});
+  const auto x = *prior->draw(3, {1, 0, 0});
+  io::write_npy(folder / "x.npy", x);
+  const auto apply = [&](const std::string& command) {
+    const auto result =
+        penumbra({command, "--prior", (folder / "prior.yaml").string(), "--input", (folder / "x.npy").string(),
+                  "--sigma", "0.1,0.5,0.5", "--output", (folder / "out.npy").string(), "--precision", "float64"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return io::read_npy(folder / "out.npy");
+  };
+  const auto at_each = [&](auto&& f) { return at::cat({f(x.narrow(0, 0, 1), 0.1), f(x.narrow(0, 1, 2), 0.5)}); };
+  EXPECT_LT(relative_error(apply("score"), at_each([&](const Tensor& v, double s) { return prior->score(v, s); })),
+            1e-12);
+  EXPECT_LT(relative_error(apply("denoise"), at_each([&](const Tensor& v, double s) { return prior->denoise(v, s); })),
+            1e-12);
+}
+
+TEST(Commands, GenerateDrawsFromThePrior) {
+  const auto folder = scratch();
+  write_text(folder / "prior.yaml", "{kind: gaussian, image_shape: [1, 4, 4], mean: 2, variance: 0.25}");
+  const auto result = penumbra({"generate", "--prior", (folder / "prior.yaml").string(), "--count", "400", "--out",
+                                (folder / "out").string(), "--steps", "600", "--sigma-0", "5", "--sigma-min", "0.1"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto samples = io::read_npy(folder / "out" / "samples.npy");
+  ASSERT_EQ(samples.sizes(), (std::vector<int64_t>{400, 1, 4, 4}));
+  // The last denoising leaves v^2 / (v + s^2) of the variance v + s^2; four standard errors of 6400 numbers, and the
+  // step size's own inflation of a few per cent.
+  EXPECT_NEAR(samples.mean().item<double>(), 2, 4 * 0.5 / 80);
+  EXPECT_NEAR(samples.std().item<double>(), 0.25 / std::sqrt(0.26), 0.03);
+  EXPECT_TRUE(fs::exists(folder / "out" / "samples.png"));
+}
+
+TEST(Commands, InfoSaysWhatThingsAre) {
+  const auto config = small_problem();
+  const auto run = config.parent_path() / "run";
+  ASSERT_EQ(penumbra({"sample", config.string(), "--out", run.string()}).code, 0);
+  EXPECT_EQ(parsed(penumbra({"info", run.string(), "--json"}))["outcome"], "finished");
+  EXPECT_EQ(parsed(penumbra({"info", config.string(), "--json"}))["sampler"], "apmc-pnp");
+  EXPECT_EQ(parsed(penumbra({"info", (run / "samples.npy").string(), "--json"}))["shape"],
+            (std::vector<int64_t>{6, 1, 12, 12}));
+}
+
+TEST(Commands, EvaluateWritesMetricsAndReport) {
+  const auto config = small_problem();
+  const auto run = config.parent_path() / "run", truth = config.parent_path() / "truth.npy";
+  ASSERT_EQ(penumbra({"sample", config.string(), "--out", run.string()}).code, 0);
+  const auto printed = parsed(penumbra({"evaluate", run.string(), "--truth", truth.string(), "--json"}));
+  EXPECT_EQ(printed, nlohmann::json::parse(read_text(run / "metrics.json")));
+  const auto mean = io::read_npy(run / "mean.npy").to(at::kDouble), x = io::read_npy(truth);
+  EXPECT_NEAR(printed["mse"].get<double>(), (mean - x).square().mean().item<double>(), 1e-9);
+  fs::remove(run / "report.html");
+  EXPECT_EQ(penumbra({"report", run.string()}).code, 0);
+  EXPECT_NE(read_text(run / "report.html").find("Truth"), std::string::npos);
+}
+
+TEST(Commands, CertifyGivesTheBoundAboveWhatIsMeasured) {
+  const auto folder = scratch();
+  write_text(folder / "config.yaml", R"(
+prior: {kind: gaussian, image_shape: [1, 1, 2], mean: [1, -1], covariance: [2, 0.3, 0.3, 1.5]}
+likelihood: {kind: dense, rows: 2, matrix_seed: 4, noise_sd: 1, data: y.npy}
+sampler: {kind: pmc-red, steps: 1000, step_size: 0.05, sigma: 0.1, start: {kind: normal, mean: 3, sd: 1}}
+)");
+  io::write_npy(folder / "y.npy", at::tensor({0.4, -0.3}, at::kDouble));
+  const auto certificate = parsed(penumbra({"certify", (folder / "config.yaml").string(), "--json"}));
+  const auto text = certificate.dump();
+  EXPECT_NE(text.find("L_sigma"), std::string::npos) << text;
+  const auto human = penumbra({"certify", (folder / "config.yaml").string()});
+  EXPECT_EQ(human.code, 0) << human.err;
+  EXPECT_NE(human.out.find("bound / measured"), std::string::npos) << human.out;
+}
+
+TEST(Commands, BenchMeasuresEveryPart) {
+  const auto table = parsed(penumbra({"bench", "--side", "8", "--chains", "2", "--seconds", "0.01", "--json"}));
+  for (const auto* part : {"noise", "likelihood gradient", "mixture score", "whole step (apmc-pnp)"})
+    EXPECT_GT(table["milliseconds"][part].get<double>(), 0) << part;
+}
+
+TEST(Commands, TheQuickValidationPassesItsOwnChecks) {
+  const auto out = scratch();
+  const auto result = penumbra({"experiment", "validation-2d", "--quick", "--out", out.string()});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  for (const auto* file : {"report.html", "table.md", "table.csv", "curves.csv", "run.json"})
+    EXPECT_TRUE(fs::exists(out / file)) << file;
+}
+
+TEST(Commands, TheQuickStatisticalValidationPassesItsOwnChecks) {
+  const auto out = scratch();
+  const auto result = penumbra({"experiment", "statistical", "--quick", "--out", out.string()});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
+TEST(Commands, TheDemoEndsWithThePathOfItsReport) {
+  const auto out = scratch() / "demo";
+  const auto result = penumbra({"demo", "--out", out.string()});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("report: " + (out / "report.html").string()), std::string::npos) << result.out;
+  const auto metrics = nlohmann::json::parse(read_text(out / "metrics.json"));
+  EXPECT_GT(metrics["coverage_3sd"].get<double>(), 0.99);
+  EXPECT_EQ(nlohmann::json::parse(read_text(out / "summary.json"))["verdict"], "No diagnostic found anything wrong.");
+}
+
+TEST(Commands, HelpIsThereForEach) {
+  for (const auto* command : {"demo", "sample", "evaluate", "report", "observe", "score", "denoise", "generate",
+                              "certify", "info", "experiment", "bench"}) {
+    const auto result = penumbra({command, "--help"});
+    EXPECT_EQ(result.code, 0) << command;
+    EXPECT_NE(result.out.find("Usage"), std::string::npos) << command;
+  }
+  EXPECT_EQ(penumbra({"unknown"}).code, 2);
+  EXPECT_EQ(penumbra({}).code, 2);
+}
+
+}  // namespace
+}  // namespace penumbra::test
