@@ -36,11 +36,11 @@ void require_same_provenance(const std::filesystem::path& folder, const Problem&
   const auto then = json::parse(io::read_file(path), nullptr, false), now = provenance(problem);
   if (!then.is_object()) input_error("{}: expected a JSON object", path.string());
   for (const auto* key : {"device", "libtorch"})
-    if (then.value(key, "") != now[key])
+    if (then.value(key, "") != now[key].get<std::string>())
       input_error("{}: the run was begun with {} {}, this is {}; its result would not be the same", path.string(), key,
                   then.value(key, "unknown"), now[key].get<std::string>());
   for (const auto& [file, sum] : now["files"].items())
-    if (then.value("files", json::object()).value(file, "") != sum)
+    if (then.value("files", json::object()).value(file, "") != sum.get<std::string>())
       input_error("{}: the file has changed since the run was begun", file);
 }
 
