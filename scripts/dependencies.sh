@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(g++ cmake ninja-build libtorch-dev libopenblas-dev libcli11-dev libfmt-dev nlohmann-json3-dev
           libyaml-cpp-dev libpng-dev)
 if [ "${1:-}" = test ]; then
-  packages+=(libgtest-dev libbenchmark-dev clang libclang-rt-14-dev clang-format chromium)
+  packages+=(git libgtest-dev libbenchmark-dev clang libclang-rt-14-dev clang-format chromium)
 fi
 
 missing=()
