@@ -1,14 +1,29 @@
 /// The program: finds the command, turns what went wrong into one line and an exit code.
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "app/command.h"
 #include "core/error.h"
 
+namespace {
+
+/// OpenMP's threads spin while they wait, and starve OpenBLAS's own threads: a step took twice as long on two cores.
+/// The policy is read when the library is loaded, so the program starts itself once more with it.
+void let_threads_sleep(char** argv) {
+  if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);  // returns only where it failed: then things are merely slower
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace penumbra;
+  let_threads_sleep(argv);
   CLI::App app{"Penumbra: images with honest uncertainty from indirect, noisy, incomplete measurements", "penumbra"};
   app.set_version_flag("--version", PENUMBRA_VERSION);
   app.require_subcommand(1);
