@@ -84,8 +84,13 @@ sampler: {kind: pmc-red, steps: 1000, step_size: 0.05, sigma: 0.1, start: {kind:
 )");
   io::write_npy(folder / "y.npy", at::tensor({0.4, -0.3}, at::kDouble));
   const auto certificate = parsed(penumbra({"certify", (folder / "config.yaml").string(), "--json"}));
-  const auto text = certificate.dump();
-  EXPECT_NE(text.find("L_sigma"), std::string::npos) << text;
+  ASSERT_TRUE(certificate["bound"]["complete"].get<bool>()) << certificate.dump();
+  const double measured = certificate["measured"]["averaged_fisher_information"];
+  EXPECT_GT(measured, 0);
+  EXPECT_GT(certificate["bound"]["sum"].get<double>(), measured);
+  // 1 / (smallest eigenvalue of the covariance + sigma^2).
+  const double smallest = 1.75 - std::sqrt(0.0625 + 0.09);
+  EXPECT_NEAR(certificate["constants"]["L_sigma"]["value"].get<double>(), 1 / (smallest + 0.01), 1e-9);
   const auto human = penumbra({"certify", (folder / "config.yaml").string()});
   EXPECT_EQ(human.code, 0) << human.err;
   EXPECT_NE(human.out.find("bound / measured"), std::string::npos) << human.out;
