@@ -7,13 +7,14 @@ declare -A may=(
   [io]="io core"
   [models]="models io core"
   [likelihoods]="likelihoods models io core"
-  [priors]="priors io core"
+  [networks]="networks core"
+  [priors]="priors networks io core"
   [samplers]="samplers core likelihoods/likelihood.h priors/score.h"
   [diagnostics]="diagnostics core"
   [theory]="theory samplers priors likelihoods models core"
   [run]="run samplers diagnostics io core likelihoods/likelihood.h priors/score.h"
   [report]="report io core"
-  [app]="app report run theory diagnostics samplers priors likelihoods models io core"
+  [app]="app networks report run theory diagnostics samplers priors likelihoods models io core"
 )
 bad=0
 for layer in *; do

@@ -1,0 +1,26 @@
+#include "networks/fused_norm.h"
+
+#include <ATen/ATen.h>
+
+#include "networks/cuda_norm.h"
+
+namespace penumbra {
+
+Tensor normalise_plainly(const Tensor& x, const NormalizationTerms& terms) {
+  const bool narrow = x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf;
+  const auto weight = narrow ? terms.weight : terms.weight.to(x.scalar_type());
+  const auto bias = narrow ? terms.bias : terms.bias.to(x.scalar_type());
+  auto h = at::group_norm(narrow ? x.to(at::kFloat) : x, terms.groups, weight, bias, terms.epsilon);
+  if (terms.film.defined()) {
+    const auto parts = terms.film.to(h.scalar_type()).unsqueeze(-1).unsqueeze(-1).chunk(2, 1);
+    h = h * (1 + parts[0]) + parts[1];
+  }
+  if (terms.activate) h = at::silu(h);
+  return narrow ? h.to(x.scalar_type()) : h;
+}
+
+Tensor normalise(const Tensor& x, const NormalizationTerms& terms) {
+  return cuda_norm_serves(x, terms) ? cuda_normalise(x, terms) : normalise_plainly(x, terms);
+}
+
+}  // namespace penumbra

@@ -1,0 +1,24 @@
+/// Group normalisation, scale-shift and SiLU as one operation, the only one of a U-Net that is bound by memory.
+#pragma once
+
+#include "core/tensor.h"
+
+namespace penumbra {
+
+struct NormalizationTerms {
+  Tensor weight, bias;  ///< [channels], float32
+  Tensor film;          ///< [N, 2 channels], scale then shift, float32; undefined: none
+  int64_t groups = 32;
+  bool activate = true;
+  double epsilon = 1e-5;
+};
+
+/// f(group_norm(x) (1 + scale) + shift), f = SiLU or the identity; in x's type and memory format, statistics in
+/// float32. Differentiable. On CUDA in channels-last memory it is two passes over x, else it is put together from
+/// LibTorch's own.
+Tensor normalise(const Tensor& x, const NormalizationTerms& terms);
+
+/// The same from LibTorch's operations alone: the reference for tests, and for types that the fused one does not know.
+Tensor normalise_plainly(const Tensor& x, const NormalizationTerms& terms);
+
+}  // namespace penumbra

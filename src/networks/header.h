@@ -1,0 +1,25 @@
+/// What a checkpoint says of itself: enough to build the network, to refuse a wrong use, and to credit its data.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "networks/parameterisation.h"
+
+namespace penumbra {
+
+struct NetworkHeader {
+  std::string name;
+  nlohmann::json architecture;
+  Parameterisation parameterisation;
+  double sigma_low = 0, sigma_high = 0;              ///< noise levels at which it was trained, in its own pixel range
+  double pixel_low = -1, pixel_high = 1;             ///< what the pixels of its images span
+  Shape image_shape;                                 ///< [channels, height, width]
+  nlohmann::json record = nlohmann::json::object();  ///< data, licence, training: for people
+
+  /// Throws InputError, with `file` for the file, where a field is missing or wrong.
+  static NetworkHeader from_json(const nlohmann::json& json, const std::string& file);
+  nlohmann::json to_json() const;
+};
+
+}  // namespace penumbra

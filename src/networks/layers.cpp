@@ -1,0 +1,94 @@
+#include "networks/layers.h"
+
+#include <ATen/ATen.h>
+#include <torch/version.h>
+
+#include "core/error.h"
+#include "networks/fused_norm.h"
+
+namespace penumbra {
+namespace {
+
+constexpr int64_t groups = 32;
+
+/// softmax(q k^T / sqrt(width)) v for [N, heads, pixels, width].
+Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v) {
+#if TORCH_VERSION_MAJOR >= 2
+  return at::scaled_dot_product_attention(q, k, v);
+#else
+  // Each factor takes a part of the scale, so that short types do not overflow.
+  const double scale = 1 / std::sqrt(std::sqrt(static_cast<double>(q.size(-1))));
+  const auto weight = at::matmul(q * scale, (k * scale).transpose(-2, -1)).to(at::kFloat).softmax(-1);
+  return at::matmul(weight.to(v.scalar_type()), v);
+#endif
+}
+
+Tensor as_type(const Tensor& x, const Tensor& like) {
+  return x.scalar_type() == like.scalar_type() ? x : x.to(like.scalar_type());
+}
+
+}  // namespace
+
+Linear::Linear(const ParameterSource& source, const std::string& name, int64_t in, int64_t out, bool wide)
+    : weight(source({name + ".weight", {out, in}, Initial::fan_in, in, 1, true, wide})),
+      bias(source({name + ".bias", {out}, Initial::fan_in, in, 1, true, wide})) {}
+
+Tensor Linear::operator()(const Tensor& x) const {
+  return at::linear(x, weight.dim() == 3 ? weight.squeeze(-1) : weight, bias);
+}
+
+Convolution::Convolution(const ParameterSource& source, const std::string& name, int64_t in, int64_t out,
+                         int64_t kernel, Initial initial, int64_t stride)
+    : weight(source({name + ".weight", {out, in, kernel, kernel}, initial, in * kernel * kernel})),
+      bias(source({name + ".bias", {out}, initial, in * kernel * kernel})),
+      stride(stride) {}
+
+Tensor Convolution::operator()(const Tensor& x) const {
+  return at::conv2d(x, weight, bias, stride, weight.size(2) / 2);
+}
+
+Normalization::Normalization(const ParameterSource& source, const std::string& name, int64_t channels)
+    : weight(source({name + ".weight", {channels}, Initial::one, 1, 1, true, true})),
+      bias(source({name + ".bias", {channels}, Initial::zero, 1, 1, true, true})) {
+  if (channels % groups != 0)
+    input_error("architecture: {}: expected a multiple of {} channels for group normalisation, found {}", name, groups,
+                channels);
+}
+
+Tensor Normalization::operator()(const Tensor& x, const Tensor& film, bool activate) const {
+  return normalise(x, {weight, bias, film, groups, activate});
+}
+
+Attention::Attention(const ParameterSource& source, const std::string& name, int64_t channels, int64_t heads,
+                     Order order)
+    : norm(source, name + ".norm", channels), heads(heads), order(order) {
+  // Stored as 1-D convolutions of width 1.
+  const auto pointwise = [&](const std::string& part, int64_t out, Initial initial) {
+    Linear layer;
+    layer.weight = source({name + part + ".weight", {out, channels, 1}, initial, channels});
+    layer.bias = source({name + part + ".bias", {out}, initial, channels});
+    return layer;
+  };
+  if (channels % heads != 0)
+    input_error("architecture: {}: expected channels ({}) to be a multiple of the heads ({})", name, channels, heads);
+  qkv = pointwise(".qkv", 3 * channels, Initial::fan_in);
+  out = pointwise(".proj_out", channels, Initial::zero);
+}
+
+Tensor Attention::operator()(const Tensor& x) const {
+  const auto count = x.size(0), channels = x.size(1), pixels = x.size(2) * x.size(3);
+  // In channels-last memory the pixels are rows already.
+  const auto rows = norm(x, {}, false).permute({0, 2, 3, 1}).reshape({count, pixels, channels});
+  auto parts = qkv(rows);
+  const auto width = channels / heads;
+  parts = order == Order::heads_first ? parts.view({count, pixels, heads, 3, width}).permute({3, 0, 2, 1, 4})
+                                      : parts.view({count, pixels, 3, heads, width}).permute({2, 0, 3, 1, 4});
+  const auto h = attend(parts[0], parts[1], parts[2]).transpose(1, 2).reshape({count, pixels, channels});
+  return x + as_type(out(h), x).reshape({count, x.size(2), x.size(3), channels}).permute({0, 3, 1, 2});
+}
+
+Tensor halve(const Tensor& x) { return at::avg_pool2d(x, 2); }
+
+Tensor twice(const Tensor& x) { return at::upsample_nearest2d(x, {x.size(2) * 2, x.size(3) * 2}); }
+
+}  // namespace penumbra

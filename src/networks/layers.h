@@ -1,0 +1,56 @@
+/// The layers that score networks are made of. A layer computes in the type and memory format of what it is given.
+#pragma once
+
+#include <string>
+
+#include "networks/parameters.h"
+
+namespace penumbra {
+
+struct Linear {
+  Tensor weight, bias;
+  Linear() = default;
+  Linear(const ParameterSource& source, const std::string& name, int64_t in, int64_t out, bool wide = true);
+  Tensor operator()(const Tensor& x) const;
+};
+
+/// 2-D, square kernel, same size of image at stride 1.
+struct Convolution {
+  Tensor weight, bias;
+  int64_t stride = 1;
+  Convolution() = default;
+  Convolution(const ParameterSource& source, const std::string& name, int64_t in, int64_t out, int64_t kernel = 3,
+              Initial initial = Initial::fan_in, int64_t stride = 1);
+  Tensor operator()(const Tensor& x) const;
+};
+
+/// Group normalisation of 32 groups, then scale and shift, then SiLU where asked: f(norm(x) (1 + scale) + shift).
+struct Normalization {
+  Tensor weight, bias;
+  Normalization() = default;
+  Normalization(const ParameterSource& source, const std::string& name, int64_t channels);
+  /// `film` is [N, 2 channels], scale then shift, float32; undefined: none.
+  Tensor operator()(const Tensor& x, const Tensor& film = {}, bool activate = true) const;
+};
+
+/// Self-attention over the pixels, added to its input.
+struct Attention {
+  enum class Order {
+    heads_first,  ///< channels of qkv: [heads, 3, width]
+    qkv_first,    ///< [3, heads, width]
+  };
+  Normalization norm;
+  Linear qkv, out;
+  int64_t heads = 1;
+  Order order = Order::heads_first;
+  Attention() = default;
+  Attention(const ParameterSource& source, const std::string& name, int64_t channels, int64_t heads, Order order);
+  Tensor operator()(const Tensor& x) const;
+};
+
+/// Averages 2x2 pixels.
+Tensor halve(const Tensor& x);
+/// Repeats every pixel in a 2x2 square.
+Tensor twice(const Tensor& x);
+
+}  // namespace penumbra

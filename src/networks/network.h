@@ -1,0 +1,50 @@
+/// A network of any architecture: an image and a number in, an image out.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+#include "networks/parameters.h"
+
+namespace penumbra {
+
+struct NetworkInput {
+  Tensor x;           ///< [N, C, H, W]
+  Tensor condition;   ///< [N], float32; ignored by unconditional networks
+  Tensor labels;      ///< [N], int64, for class-conditional networks
+  bool drop = false;  ///< dropout on: training
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+  virtual Tensor operator()(const NetworkInput& input) const = 0;
+  /// Classes that the labels may name; 0: none.
+  virtual int64_t classes() const { return 0; }
+};
+
+/// An architecture's options, checked: `{"kind": "unet" | "dncnn", ...}`.
+class Architecture {
+ public:
+  /// Throws InputError, with `name` for the file, on options that are wrong or unknown.
+  Architecture(const nlohmann::json& options, const std::string& name);
+  ~Architecture();
+  Architecture(Architecture&&) noexcept;
+  Architecture& operator=(Architecture&&) noexcept;
+
+  std::vector<ParameterSpec> parameters() const;
+  std::shared_ptr<const Network> make(const ParameterSource& source) const;
+  int64_t channels() const;
+  /// Height and width must be multiples of this.
+  int64_t size_factor() const;
+  /// Every option, defaults included.
+  nlohmann::json to_json() const;
+
+ private:
+  struct Kind;
+  template <typename Options, typename Net>
+  struct KindOf;
+  std::unique_ptr<const Kind> kind_;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,359 @@
+#include "networks/norm_kernels.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+namespace penumbra::cuda {
+namespace {
+
+constexpr int lanes = 8;  // channels a thread
+constexpr int block_threads = 256;
+
+/// Eight neighbouring channels in float32.
+struct Eight {
+  float at[lanes];
+};
+
+__device__ Eight load(const float* p) {
+  const float4 a = reinterpret_cast<const float4*>(p)[0], b = reinterpret_cast<const float4*>(p)[1];
+  return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+}
+
+__device__ void store(float* p, const Eight& v) {
+  reinterpret_cast<float4*>(p)[0] = {v.at[0], v.at[1], v.at[2], v.at[3]};
+  reinterpret_cast<float4*>(p)[1] = {v.at[4], v.at[5], v.at[6], v.at[7]};
+}
+
+template <typename Pair>
+struct alignas(16) Pairs {
+  Pair at[lanes / 2];
+};
+
+__device__ float2 widen(__nv_bfloat162 p) { return __bfloat1622float2(p); }
+__device__ float2 widen(__half2 p) { return __half22float2(p); }
+__device__ void shorten(float2 v, __nv_bfloat162& p) { p = __float22bfloat162_rn(v); }
+__device__ void shorten(float2 v, __half2& p) { p = __float22half2_rn(v); }
+
+template <typename Pair>
+__device__ Eight load_pairs(const void* p) {
+  const auto pairs = *reinterpret_cast<const Pairs<Pair>*>(p);
+  Eight v;
+#pragma unroll
+  for (int i = 0; i < lanes / 2; ++i) {
+    const float2 two = widen(pairs.at[i]);
+    v.at[2 * i] = two.x;
+    v.at[2 * i + 1] = two.y;
+  }
+  return v;
+}
+
+template <typename Pair>
+__device__ void store_pairs(void* p, const Eight& v) {
+  Pairs<Pair> pairs;
+#pragma unroll
+  for (int i = 0; i < lanes / 2; ++i) shorten({v.at[2 * i], v.at[2 * i + 1]}, pairs.at[i]);
+  *reinterpret_cast<Pairs<Pair>*>(p) = pairs;
+}
+
+__device__ Eight load(const __nv_bfloat16* p) { return load_pairs<__nv_bfloat162>(p); }
+__device__ Eight load(const __half* p) { return load_pairs<__half2>(p); }
+__device__ void store(__nv_bfloat16* p, const Eight& v) { store_pairs<__nv_bfloat162>(p, v); }
+__device__ void store(__half* p, const Eight& v) { store_pairs<__half2>(p, v); }
+
+/// Where a thread works: `columns` threads side by side cover a pixel's channels, `rows` pixels are taken at a time.
+struct Place {
+  int columns, rows, column, row, first, last;
+};
+
+__device__ Place place(const NormProblem& p) {
+  const int columns = p.channels / lanes, rows = blockDim.x / columns;
+  const int chunk = (p.pixels + gridDim.x - 1) / gridDim.x;
+  const int first = blockIdx.x * chunk;
+  return {columns, rows, static_cast<int>(threadIdx.x) % columns, static_cast<int>(threadIdx.x) / columns, first,
+          min(first + chunk, p.pixels)};
+}
+
+/// Adds the threads' two sums of each channel over the block's rows; the result is in shared[0 .. 2 channels).
+__device__ void sum_rows(const Place& at, const Eight& a, const Eight& b, float* shared) {
+  for (int row = 0; row < at.rows; ++row) {
+    if (at.row == row) {
+#pragma unroll
+      for (int i = 0; i < lanes; ++i) {
+        float* cell = shared + 2 * (at.column * lanes + i);
+        cell[0] = row == 0 ? a.at[i] : cell[0] + a.at[i];
+        cell[1] = row == 0 ? b.at[i] : cell[1] + b.at[i];
+      }
+    }
+    __syncthreads();
+  }
+}
+
+template <typename T>
+__global__ void sum_groups(NormProblem p, const T* x, float* statistics) {
+  extern __shared__ float shared[];
+  const Place at = place(p);
+  const T* image = x + static_cast<size_t>(blockIdx.y) * p.pixels * p.channels + at.column * lanes;
+  Eight sum{}, square{};
+  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
+    const Eight v = load(image + static_cast<size_t>(pixel) * p.channels);
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      sum.at[i] += v.at[i];
+      square.at[i] += v.at[i] * v.at[i];
+    }
+  }
+  sum_rows(at, sum, square, shared);
+  const int width = p.channels / p.groups;
+  for (int cell = threadIdx.x; cell < 2 * p.groups; cell += blockDim.x) {
+    const int group = cell / 2, which = cell % 2;
+    float total = 0;
+    for (int c = 0; c < width; ++c) total += shared[2 * (group * width + c) + which];
+    statistics[((static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x) * p.groups + group) * 2 + which] = total;
+  }
+}
+
+/// Mean and 1/SD of each group of image n, from the chunks' sums, into shared[0 .. 2 groups).
+__device__ void read_moments(const NormProblem& p, const float* statistics, int n, int chunks, float* shared) {
+  for (int group = threadIdx.x; group < p.groups; group += blockDim.x) {
+    float sum = 0, square = 0;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      const float* cell = statistics + ((static_cast<size_t>(n) * chunks + chunk) * p.groups + group) * 2;
+      sum += cell[0];
+      square += cell[1];
+    }
+    const float count = static_cast<float>(p.pixels) * (p.channels / p.groups);
+    const float mean = sum / count;
+    shared[2 * group] = mean;
+    shared[2 * group + 1] = rsqrtf(fmaxf(square / count - mean * mean, 0.f) + p.epsilon);
+  }
+  __syncthreads();
+}
+
+/// Per channel of image n: z = gain * normalised + offset.
+struct Affine {
+  float gain, offset;
+};
+
+__device__ Affine affine(const NormProblem& p, const float* weight, const float* bias, const float* film, int n,
+                         int channel) {
+  if (film == nullptr) return {weight[channel], bias[channel]};
+  const float* row = film + static_cast<size_t>(n) * 2 * p.channels;
+  const float factor = 1 + row[channel];
+  return {weight[channel] * factor, bias[channel] * factor + row[p.channels + channel]};
+}
+
+__device__ float sigmoid(float z) { return 1 / (1 + __expf(-z)); }
+
+template <typename T>
+__global__ void apply(NormProblem p, const T* x, const float* weight, const float* bias, const float* film, T* y,
+                      const float* statistics) {
+  extern __shared__ float shared[];
+  const Place at = place(p);
+  const int n = blockIdx.y;
+  read_moments(p, statistics, n, gridDim.x, shared);
+  Eight gain, offset;
+#pragma unroll
+  for (int i = 0; i < lanes; ++i) {
+    const int channel = at.column * lanes + i;
+    const float* moments = shared + 2 * (channel / (p.channels / p.groups));
+    const Affine z = affine(p, weight, bias, film, n, channel);
+    gain.at[i] = z.gain * moments[1];
+    offset.at[i] = z.offset - moments[0] * moments[1] * z.gain;
+  }
+  const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
+  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
+    const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
+    Eight v = load(x + cell);
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      const float z = gain.at[i] * v.at[i] + offset.at[i];
+      v.at[i] = p.activate ? z * sigmoid(z) : z;
+    }
+    store(y + cell, v);
+  }
+}
+
+/// A thread's channels in the backward pass.
+struct Channels {
+  Eight mean, inverse_sd, gain, offset;
+};
+
+__device__ Channels channels_of(const NormProblem& p, const Place& at, const float* weight, const float* bias,
+                                const float* film, const float* moments) {
+  Channels c;
+#pragma unroll
+  for (int i = 0; i < lanes; ++i) {
+    const int channel = at.column * lanes + i, group = channel / (p.channels / p.groups);
+    const Affine z = affine(p, weight, bias, film, blockIdx.y, channel);
+    c.mean.at[i] = moments[2 * group];
+    c.inverse_sd.at[i] = moments[2 * group + 1];
+    c.gain.at[i] = z.gain;
+    c.offset.at[i] = z.offset;
+  }
+  return c;
+}
+
+/// d(activation)/dz times dy.
+__device__ float through_activation(const NormProblem& p, float z, float dy) {
+  if (!p.activate) return dy;
+  const float s = sigmoid(z);
+  return dy * s * (1 + z * (1 - s));
+}
+
+template <typename T>
+__global__ void sum_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
+                              const float* film, const float* statistics, float* partial) {
+  extern __shared__ float shared[];
+  const Place at = place(p);
+  const int n = blockIdx.y;
+  read_moments(p, statistics, n, gridDim.x, shared);
+  const Channels c = channels_of(p, at, weight, bias, film, shared);
+  __syncthreads();
+  const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
+  Eight shift{}, gain{};
+  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
+    const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
+    const Eight v = load(x + cell), d = load(dy + cell);
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      const float normal = (v.at[i] - c.mean.at[i]) * c.inverse_sd.at[i];
+      const float dz = through_activation(p, c.gain.at[i] * normal + c.offset.at[i], d.at[i]);
+      shift.at[i] += dz;
+      gain.at[i] += dz * normal;
+    }
+  }
+  sum_rows(at, shift, gain, shared);
+  float* out = partial + (static_cast<size_t>(n) * gridDim.x + blockIdx.x) * p.channels * 2;
+  for (int cell = threadIdx.x; cell < 2 * p.channels; cell += blockDim.x) out[cell] = shared[cell];
+}
+
+__global__ void add_chunks(NormProblem p, int chunks, const float* partial, float* sums) {
+  const int cell = blockIdx.x * blockDim.x + threadIdx.x, n = blockIdx.y;
+  if (cell >= 2 * p.channels) return;
+  float total = 0;
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    total += partial[(static_cast<size_t>(n) * chunks + chunk) * p.channels * 2 + cell];
+  sums[static_cast<size_t>(n) * p.channels * 2 + cell] = total;
+}
+
+/// dx = (gain dz - mean(gain dz) - normalised * mean(gain dz normalised)) / SD, means over the group.
+template <typename T>
+__global__ void apply_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
+                                const float* film, const float* statistics, const float* sums, T* dx) {
+  extern __shared__ float shared[];
+  const Place at = place(p);
+  const int n = blockIdx.y, width = p.channels / p.groups;
+  read_moments(p, statistics, n, gridDim.x, shared);
+  float* means = shared + 2 * p.groups;
+  const float count = static_cast<float>(p.pixels) * width;
+  for (int cell = threadIdx.x; cell < 2 * p.groups; cell += blockDim.x) {
+    const int group = cell / 2, which = cell % 2;
+    float total = 0;
+    for (int i = 0; i < width; ++i) {
+      const int channel = group * width + i;
+      total += affine(p, weight, bias, film, n, channel).gain *
+               sums[(static_cast<size_t>(n) * p.channels + channel) * 2 + which];
+    }
+    means[cell] = total / count;
+  }
+  __syncthreads();
+  const Channels c = channels_of(p, at, weight, bias, film, shared);
+  const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
+  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
+    const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
+    Eight v = load(x + cell);
+    const Eight d = load(dy + cell);
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      const float* mean = means + 2 * ((at.column * lanes + i) / width);
+      const float normal = (v.at[i] - c.mean.at[i]) * c.inverse_sd.at[i];
+      const float dz = through_activation(p, c.gain.at[i] * normal + c.offset.at[i], d.at[i]);
+      v.at[i] = c.inverse_sd.at[i] * (c.gain.at[i] * dz - mean[0] - normal * mean[1]);
+    }
+    store(dx + cell, v);
+  }
+}
+
+struct Launch {
+  dim3 grid;
+  int threads;
+  size_t shared;
+};
+
+Launch launch(const NormProblem& p) {
+  const int columns = p.channels / lanes;
+  const int rows = columns >= block_threads ? 1 : block_threads / columns;
+  const size_t floats = static_cast<size_t>(2) * (p.channels > 2 * p.groups ? p.channels : 2 * p.groups);
+  return {dim3(norm_chunks(p), p.n), columns * rows, floats * sizeof(float)};
+}
+
+const char* last_error() {
+  const auto error = cudaGetLastError();
+  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+}
+
+template <typename T>
+void forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film, void* y,
+             float* statistics, cudaStream_t stream) {
+  const auto [grid, threads, shared] = launch(p);
+  const auto* in = static_cast<const T*>(x);
+  sum_groups<T><<<grid, threads, shared, stream>>>(p, in, statistics);
+  apply<T><<<grid, threads, shared, stream>>>(p, in, weight, bias, film, static_cast<T*>(y), statistics);
+}
+
+template <typename T>
+void backward(const NormProblem& p, const void* x, const void* dy, const float* weight, const float* bias,
+              const float* film, const float* statistics, float* partial, float* sums, void* dx, cudaStream_t stream) {
+  const auto [grid, threads, shared] = launch(p);
+  const auto *in = static_cast<const T*>(x), *d = static_cast<const T*>(dy);
+  sum_gradients<T><<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, partial);
+  const dim3 cells((2 * p.channels + block_threads - 1) / block_threads, p.n);
+  add_chunks<<<cells, block_threads, 0, stream>>>(p, norm_chunks(p), partial, sums);
+  apply_gradients<T><<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, sums,
+                                                        static_cast<T*>(dx));
+}
+
+}  // namespace
+
+int norm_chunks(const NormProblem& p) {
+  // About eight passes of a block's rows in a chunk, and no more chunks than the second kernel likes to read.
+  const int rows = p.channels / lanes >= block_threads ? 1 : block_threads / (p.channels / lanes);
+  const int wanted = (p.pixels + 8 * rows - 1) / (8 * rows);
+  return wanted < 1 ? 1 : wanted > 64 ? 64 : wanted;
+}
+
+const char* norm_forward(const NormProblem& p, const void* x, const float* weight, const float* bias,
+                         const float* film, void* y, float* statistics, CUstream_st* stream) {
+  switch (p.element) {
+    case Element::bfloat16:
+      forward<__nv_bfloat16>(p, x, weight, bias, film, y, statistics, stream);
+      break;
+    case Element::float16:
+      forward<__half>(p, x, weight, bias, film, y, statistics, stream);
+      break;
+    case Element::float32:
+      forward<float>(p, x, weight, bias, film, y, statistics, stream);
+      break;
+  }
+  return last_error();
+}
+
+const char* norm_backward(const NormProblem& p, const void* x, const void* dy, const float* weight, const float* bias,
+                          const float* film, const float* statistics, float* partial, float* sums, void* dx,
+                          CUstream_st* stream) {
+  switch (p.element) {
+    case Element::bfloat16:
+      backward<__nv_bfloat16>(p, x, dy, weight, bias, film, statistics, partial, sums, dx, stream);
+      break;
+    case Element::float16:
+      backward<__half>(p, x, dy, weight, bias, film, statistics, partial, sums, dx, stream);
+      break;
+    case Element::float32:
+      backward<float>(p, x, dy, weight, bias, film, statistics, partial, sums, dx, stream);
+      break;
+  }
+  return last_error();
+}
+
+}  // namespace penumbra::cuda

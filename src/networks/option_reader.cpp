@@ -1,0 +1,76 @@
+#include "networks/option_reader.h"
+
+#include "core/error.h"
+
+namespace penumbra {
+
+using nlohmann::json;
+
+OptionReader::OptionReader(const json& object, std::string name) : object_(object), name_(std::move(name)) {
+  if (!object_.is_object())
+    input_error("{}: architecture: expected an object of options, found {}", name_, object_.type_name());
+}
+
+const json* OptionReader::find(const std::string& key) {
+  asked_.insert(key);
+  const auto found = object_.find(key);
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+int64_t OptionReader::integer(const std::string& key, int64_t otherwise, int64_t low, int64_t high) {
+  const auto* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_number_integer() || value->get<int64_t>() < low || value->get<int64_t>() > high)
+    fail(key, fmt::format("a whole number from {} to {}", low, high));
+  return value->get<int64_t>();
+}
+
+double OptionReader::number(const std::string& key, double otherwise, double low, double high) {
+  const auto* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_number() || !(value->get<double>() >= low && value->get<double>() <= high))
+    fail(key, fmt::format("a number from {} to {}", low, high));
+  return value->get<double>();
+}
+
+bool OptionReader::flag(const std::string& key, bool otherwise) {
+  const auto* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_boolean()) fail(key, "true or false");
+  return value->get<bool>();
+}
+
+std::vector<double> OptionReader::numbers(const std::string& key, const std::vector<double>& otherwise, size_t most) {
+  const auto* value = find(key);
+  if (value == nullptr) return otherwise;
+  const auto list =
+      value->is_string() ? json::parse(fmt::format("[{}]", value->get<std::string>()), nullptr, false) : *value;
+  std::vector<double> numbers;
+  if (list.is_array())
+    for (const auto& item : list)
+      if (item.is_number()) numbers.push_back(item.get<double>());
+  if (!list.is_array() || numbers.size() != list.size() || numbers.size() > most)
+    fail(key, fmt::format("a list of at most {} numbers", most));
+  return numbers;
+}
+
+std::string OptionReader::text(const std::string& key, const std::string& otherwise) {
+  const auto* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_string()) fail(key, "text");
+  return value->get<std::string>();
+}
+
+void OptionReader::finish() const {
+  for (const auto& [key, value] : object_.items())
+    if (!asked_.contains(key)) input_error("{}: architecture.{}: no such option", name_, key);
+}
+
+void OptionReader::fail(const std::string& key, const std::string& expected) const {
+  const auto found = object_.find(key);
+  input_error(
+      "{}: architecture.{}: expected {}, found {}", name_, key, expected,
+      found == object_.end() ? "nothing" : found->dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 80));
+}
+
+}  // namespace penumbra

@@ -1,0 +1,45 @@
+/// What a network's output means: how it becomes the denoiser D and the score S = (D - x) / sigma^2.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "networks/network.h"
+
+namespace penumbra {
+
+struct Parameterisation {
+  enum class Kind {
+    score,   ///< S = F(x, sigma) / sigma: the paper's official code
+    plain,   ///< S = F(x, sigma): the official code in its timestep mode
+    karras,  ///< D = c_skip x + c_out F(c_in x, ln sigma), Karras et al. 2022: ours
+    noise,   ///< D = x - F(x): DnCNN, of one fixed sigma
+  };
+  Kind kind = Kind::karras;
+  double sigma_data = 0.5;  ///< the SD of the training pixels, karras only
+
+  static Parameterisation from_json(const nlohmann::json& json, const std::string& name);
+  nlohmann::json to_json() const;
+};
+
+/// The denoiser's coefficients at sigma [N], each [N, 1, 1, 1].
+struct KarrasCoefficients {
+  Tensor skip, out, in;
+  KarrasCoefficients(const Tensor& sigma, double sigma_data);
+};
+
+/// A network together with what its output means; sigma is [N], float32. x is float32, the network computes in the type
+/// of its parameters.
+struct ScoreNetwork {
+  std::shared_ptr<const Network> network;
+  Parameterisation parameterisation;
+  at::ScalarType compute = at::kFloat;
+  at::MemoryFormat format = at::MemoryFormat::Contiguous;
+
+  Tensor denoise(const Tensor& x, const Tensor& sigma, const Tensor& labels = {}, bool drop = false) const;
+  Tensor score(const Tensor& x, const Tensor& sigma, const Tensor& labels = {}) const;
+
+ private:
+  Tensor apply(const Tensor& x, const Tensor& condition, const Tensor& labels, bool drop) const;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,208 @@
+#include "networks/unet.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace penumbra {
+namespace {
+
+/// Sines and cosines of t at geometric frequencies from 1 to 1/10000.
+Tensor timestep_features(const Tensor& t, int64_t width) {
+  const auto half = width / 2;
+  const auto frequency =
+      (-std::log(10000.0) / static_cast<double>(half) * at::arange(half, t.options())).exp().unsqueeze(0);
+  const auto phase = t.unsqueeze(1) * frequency;
+  auto features = at::cat({phase.cos(), phase.sin()}, 1);
+  return width % 2 == 0 ? features : at::cat({features, at::zeros_like(features.narrow(1, 0, 1))}, 1);
+}
+
+Tensor fourier_features(const Tensor& value, const Tensor& frequency) {
+  const auto phase = 2 * M_PI * value.unsqueeze(1) * frequency.unsqueeze(0);
+  return at::cat({phase.sin(), phase.cos()}, 1);
+}
+
+}  // namespace
+
+/// Builds the stages in the order of the official code, whose lists number the parameters' names.
+struct UNet::Builder {
+  const UNetOptions& options;
+  const ParameterSource& source;
+  int64_t channels = 0, factor = 1;
+
+  int64_t width() const { return options.condition == UNetOptions::Condition::none ? 0 : 4 * options.model_channels; }
+
+  Layer residual(const std::string& name, int64_t in, int64_t out, Resample resample = Resample::none) const {
+    ResidualBlock block;
+    block.resample = resample;
+    block.scale_shift = options.use_scale_shift_norm;
+    block.dropout = options.dropout;
+    block.in_norm = Normalization(source, name + ".in_layers.0", in);
+    block.in_conv = Convolution(source, name + ".in_layers.2", in, out);
+    if (width() > 0)
+      block.embedding = Linear(source, name + ".emb_layers.1", width(), options.use_scale_shift_norm ? 2 * out : out);
+    block.out_norm = Normalization(source, name + ".out_layers.0", out);
+    block.out_conv = Convolution(source, name + ".out_layers.3", out, out, 3, Initial::zero);
+    if (in != out) block.skip = Convolution(source, name + ".skip_connection", in, out, 1);
+    Layer layer;
+    layer.block = std::move(block);
+    return layer;
+  }
+
+  Layer attention(const std::string& name, int64_t heads) const {
+    Layer layer;
+    layer.attention =
+        Attention(source, name, channels, options.num_head_channels > 0 ? channels / options.num_head_channels : heads,
+                  options.use_new_attention_order ? Attention::Order::qkv_first : Attention::Order::heads_first);
+    return layer;
+  }
+
+  Layer step(const std::string& name, Resample resample) const {
+    if (options.resblock_updown) return residual(name, channels, channels, resample);
+    Layer layer;
+    layer.resample = resample;
+    if (options.conv_resample)
+      layer.conv = resample == Resample::down
+                       ? Convolution(source, name + ".op", channels, channels, 3, Initial::fan_in, 2)
+                       : Convolution(source, name + ".conv", channels, channels);
+    return layer;
+  }
+
+  bool attends() const {
+    return std::ranges::find(options.attention_resolutions, factor) != options.attention_resolutions.end();
+  }
+
+  int64_t channels_at(size_t level) const {
+    return static_cast<int64_t>(options.channel_mult[level] * static_cast<double>(options.model_channels));
+  }
+};
+
+UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_(options) {
+  Builder build{options, source};
+  const auto width = build.width();
+  if (width > 0) {
+    const bool fourier = options.condition == UNetOptions::Condition::sigma;
+    embed_in_ = Linear(source, "auxil_embed.0", options.model_channels * (fourier ? 2 : 1), width);
+    embed_out_ = Linear(source, "auxil_embed.2", width, width);
+    if (fourier)
+      fourier_ =
+          source({"fourier_proj.W", {options.model_channels}, Initial::normal, 1, options.fourier_scale, false, true});
+  }
+  if (options.num_classes > 0)
+    label_table_ = source(
+        {"label_emb.weight", {options.num_classes, 4 * options.model_channels}, Initial::normal, 1, 1, true, true});
+
+  const auto levels = options.channel_mult.size();
+  build.channels = build.channels_at(0);
+  Layer first;
+  first.conv = Convolution(source, "input_blocks.0.0", options.in_channels, build.channels);
+  down_.push_back({first});
+  std::vector<int64_t> skips{build.channels};
+  for (size_t level = 0; level < levels; ++level) {
+    for (int64_t i = 0; i < options.num_res_blocks; ++i) {
+      const auto name = fmt::format("input_blocks.{}.", down_.size());
+      Stage stage{build.residual(name + "0", build.channels, build.channels_at(level))};
+      build.channels = build.channels_at(level);
+      if (build.attends()) stage.push_back(build.attention(name + "1", options.num_heads));
+      down_.push_back(std::move(stage));
+      skips.push_back(build.channels);
+    }
+    if (level + 1 < levels) {
+      down_.push_back({build.step(fmt::format("input_blocks.{}.0", down_.size()), Resample::down)});
+      skips.push_back(build.channels);
+      build.factor *= 2;
+    }
+  }
+
+  middle_.push_back(build.residual("middle_block.0", build.channels, build.channels));
+  middle_.push_back(build.attention("middle_block.1", options.num_heads));
+  middle_.push_back(build.residual("middle_block.2", build.channels, build.channels));
+
+  const auto heads_up = options.num_heads_upsample > 0 ? options.num_heads_upsample : options.num_heads;
+  for (size_t level = levels; level-- > 0;)
+    for (int64_t i = 0; i <= options.num_res_blocks; ++i) {
+      const auto name = fmt::format("output_blocks.{}.", up_.size());
+      Stage stage{build.residual(name + "0", build.channels + skips.back(), build.channels_at(level))};
+      skips.pop_back();
+      build.channels = build.channels_at(level);
+      if (build.attends()) stage.push_back(build.attention(name + "1", heads_up));
+      if (level > 0 && i == options.num_res_blocks) {
+        stage.push_back(build.step(fmt::format("{}{}", name, stage.size()), Resample::up));
+        build.factor /= 2;
+      }
+      up_.push_back(std::move(stage));
+    }
+  out_norm_ = Normalization(source, "out.0", build.channels);
+  out_conv_ = Convolution(source, "out.2", build.channels, options.out_channels, 3, Initial::zero);
+}
+
+Tensor UNet::ResidualBlock::operator()(const Tensor& input, const Tensor& condition, bool drop) const {
+  Tensor x = input;
+  auto h = in_norm(x);
+  if (resample == Resample::down) {
+    h = halve(h);
+    x = halve(x);
+  } else if (resample == Resample::up) {
+    h = twice(h);
+    x = twice(x);
+  }
+  h = in_conv(h);
+  Tensor film;
+  if (embedding) {
+    const auto shift = (*embedding)(condition);
+    if (scale_shift)
+      film = shift;
+    else
+      h = h + shift.to(h.scalar_type()).unsqueeze(-1).unsqueeze(-1);
+  }
+  h = out_norm(h, film);
+  if (drop && dropout > 0) h = at::dropout(h, dropout, true);
+  return (skip ? (*skip)(x) : x) + out_conv(h);
+}
+
+Tensor UNet::run(const Stage& stage, Tensor h, const Tensor& embedding, bool drop) {
+  for (const auto& layer : stage) {
+    if (layer.block)
+      h = (*layer.block)(h, embedding, drop);
+    else if (layer.attention)
+      h = (*layer.attention)(h);
+    else {
+      // A convolution of stride 2 is the down step itself.
+      if (layer.resample == Resample::up) h = twice(h);
+      if (layer.resample == Resample::down && !layer.conv) h = halve(h);
+      if (layer.conv) h = (*layer.conv)(h);
+    }
+  }
+  return h;
+}
+
+/// SiLU of the embedding, which is all that the residual blocks use of it.
+Tensor UNet::embed(const Tensor& condition, const Tensor& labels) const {
+  if (!embed_in_) return {};
+  const auto features = fourier_.defined() ? fourier_features(condition, fourier_)
+                                           : timestep_features(condition, options_.model_channels);
+  auto embedding = (*embed_out_)(at::silu((*embed_in_)(features)));
+  if (label_table_.defined()) embedding = embedding + label_table_.index_select(0, labels);
+  return at::silu(embedding);
+}
+
+Tensor UNet::operator()(const NetworkInput& input) const {
+  const auto embedding = embed(input.condition, input.labels);
+  auto h = input.x;
+  std::vector<Tensor> skips;
+  for (const auto& stage : down_) {
+    h = run(stage, h, embedding, input.drop);
+    skips.push_back(h);
+  }
+  h = run(middle_, h, embedding, input.drop);
+  for (const auto& stage : up_) {
+    h = at::cat({h, skips.back()}, 1);
+    skips.pop_back();
+    h = run(stage, h, embedding, input.drop);
+  }
+  return out_conv_(out_norm_(h));
+}
+
+}  // namespace penumbra

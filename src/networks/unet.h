@@ -1,0 +1,91 @@
+/// The guided-diffusion U-Net with the noise level as its condition: the paper's score network, and ours.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "networks/layers.h"
+#include "networks/network.h"
+
+namespace penumbra {
+
+/// The official configuration's options, under its names.
+struct UNetOptions {
+  enum class Condition {
+    sigma,     ///< Gaussian Fourier features of the given number
+    timestep,  ///< sines and cosines of the given number at geometric frequencies
+    none,      ///< no embedding (use_embed: false)
+  };
+  int64_t in_channels = 1, out_channels = 1;
+  int64_t model_channels = 64;
+  int64_t num_res_blocks = 1;
+  std::vector<double> channel_mult{1, 2, 3, 4};
+  std::vector<int64_t> attention_resolutions;  ///< down-sampling factors at which attention takes place
+  Condition condition = Condition::sigma;
+  double fourier_scale = 1;
+  double dropout = 0;
+  bool conv_resample = true;  ///< a convolution in up and down steps that are not residual blocks
+  int64_t num_classes = 0;    ///< 0: none
+  int64_t num_heads = 1;
+  int64_t num_heads_upsample = -1;  ///< -1: num_heads
+  int64_t num_head_channels = -1;   ///< -1: by num_heads
+  bool use_scale_shift_norm = false;
+  bool resblock_updown = false;
+  bool use_new_attention_order = false;
+
+  /// Throws InputError, with `name` for the file, on a wrong or unknown option. Options that do not change the function
+  /// (use_checkpoint, use_fp16, image_size, name) are accepted.
+  static UNetOptions from_json(const nlohmann::json& json, const std::string& name);
+  nlohmann::json to_json() const;
+
+  /// Height and width must be multiples of this.
+  int64_t size_factor() const { return int64_t{1} << (channel_mult.size() - 1); }
+};
+
+class UNet : public Network {
+ public:
+  UNet(const UNetOptions& options, const ParameterSource& source);
+
+  /// The plain output: what the official code divides by sigma.
+  Tensor operator()(const NetworkInput& input) const override;
+  int64_t classes() const override { return options_.num_classes; }
+
+ private:
+  enum class Resample { none, down, up };
+
+  struct ResidualBlock {
+    Resample resample = Resample::none;
+    bool scale_shift = false;
+    double dropout = 0;
+    Normalization in_norm, out_norm;
+    Convolution in_conv, out_conv;
+    std::optional<Linear> embedding;
+    std::optional<Convolution> skip;
+    Tensor operator()(const Tensor& x, const Tensor& embedding, bool drop) const;
+  };
+
+  /// One of the three, as the official list of modules holds them.
+  struct Layer {
+    std::optional<ResidualBlock> block;
+    std::optional<Attention> attention;
+    Resample resample = Resample::none;  ///< a plain step, with its convolution where it has one
+    std::optional<Convolution> conv;
+  };
+  using Stage = std::vector<Layer>;
+
+  /// What `build` keeps while it walks down and up again.
+  struct Builder;
+
+  Tensor embed(const Tensor& condition, const Tensor& labels) const;
+  static Tensor run(const Stage& stage, Tensor h, const Tensor& embedding, bool drop);
+
+  UNetOptions options_;
+  Tensor fourier_, label_table_;
+  std::optional<Linear> embed_in_, embed_out_;
+  std::vector<Stage> down_, up_;
+  Stage middle_;
+  Normalization out_norm_;
+  Convolution out_conv_;
+};
+
+}  // namespace penumbra
