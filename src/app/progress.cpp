@@ -13,19 +13,23 @@ Progress::~Progress() {
 
 void Progress::operator()(const ChainRun& run) {
   if (!terminal_) return;
-  const auto k = run.state().k, steps = run.plan().steps;
-  if (first_k_ < 0) first_k_ = k - 1;
-  const auto now = Clock::now();
-  if (written_ && k < steps && now - last_ < std::chrono::milliseconds(200)) return;
-  last_ = now;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double rate = static_cast<double>(k - first_k_) / std::max(elapsed, 1e-9);
   std::string course;
   if (!run.trace().rows().empty()) {
     const auto& row = run.trace().rows().back();
     course = fmt::format("  sigma {:.3g}", row.sigma);
     if (!std::isnan(row.chi2)) course += fmt::format("  chi2 {:.4g}", row.chi2);
   }
+  show(run.state().k, run.plan().steps, course);
+}
+
+void Progress::show(int64_t k, int64_t steps, const std::string& course) {
+  if (!terminal_) return;
+  if (first_k_ < 0) first_k_ = k - 1;
+  const auto now = Clock::now();
+  if (written_ && k < steps && now - last_ < std::chrono::milliseconds(200)) return;
+  last_ = now;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double rate = static_cast<double>(k - first_k_) / std::max(elapsed, 1e-9);
   fmt::print(stderr, "\r\033[K{}/{} steps  {:.0f} %{}  {:.1f} steps/s  {} left", k, steps,
              100.0 * static_cast<double>(k) / static_cast<double>(steps), course, rate,
              clock_time(static_cast<double>(steps - k) / rate));

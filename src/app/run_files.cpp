@@ -14,6 +14,7 @@
 #include "diagnostics/verdict.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "priors/clamped_sigma.h"
 #include "report/run_report.h"
 
 namespace penumbra::app {
@@ -98,8 +99,21 @@ void judge_misfit(const Problem& problem, const ChainRun& run, Judgement& judgem
   }
 }
 
+/// Where the score was not asked for at the sigma of the schedule, the samples are not those of the schedule.
+void judge_clamping(const Problem& problem, int64_t count, Judgement& judgement) {
+  if (count == 0) return;
+  const auto [low, high] = problem.posterior.prior->sigma_range();
+  judgement.diagnostics["clamped_sigma"] = {{"count", count}, {"low", low}, {"high", number(high)}};
+  judgement.verdicts.push_back({"warning", "prior",
+                                fmt::format("{} evaluations of the score were outside [{:g}, {:g}], where the prior is "
+                                            "known, and took the nearest sigma (prior.out_of_range: clamp)",
+                                            count, low, high)});
+}
+
 Judgement judge(const Problem& problem, const ChainRun& run) {
   Judgement judgement;
+  // Before the step limits below ask for more scores.
+  const auto clamped = clamped_count(*problem.posterior.prior);
   if (problem.entry->random) {
     const auto convergence = diagnostics::assess(run.statistics().history().draws());
     judgement.diagnostics = diagnostics::to_json(convergence);
@@ -111,6 +125,7 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
                                               problem.sampler_kind)});
   }
   judge_misfit(problem, run, judgement);
+  judge_clamping(problem, clamped, judgement);
   const auto points = run.state().x.narrow(0, 0, std::min<int64_t>(4, run.state().x.size(0)));
   const auto limits = step_limits(problem, points);
   judgement.diagnostics["step"] = describe_limits(problem, limits);

@@ -13,7 +13,22 @@
 namespace penumbra {
 
 /// What a number is for. Streams are independent of one another for one seed.
-enum class Stream : uint32_t { langevin, start, score_error, measurement, truth, probe, resample, weights };
+enum class Stream : uint32_t {
+  langevin,
+  start,
+  score_error,
+  measurement,
+  truth,
+  probe,
+  resample,
+  churn,
+  weights,
+  training_noise,
+  validation_noise,
+  noise_level,
+  augmentation,
+  shuffle,
+};
 
 /// Where in a run a random number is drawn.
 struct Cursor {

@@ -52,7 +52,10 @@ std::shared_ptr<const Score> make_mixture(Settings& settings, const Placement& p
 
 }  // namespace
 
-extern const PriorEntry gaussian{"gaussian", "a Gaussian: diagonal, full or low-rank covariance", make_gaussian};
-extern const PriorEntry gaussian_mixture{"gaussian_mixture", "a mixture of Gaussians", make_mixture};
+extern const PriorEntry gaussian{"gaussian", "a Gaussian: diagonal, full or low-rank covariance", make_gaussian,
+                                 "{image_shape: [1, 2, 3], mean: [1, 0, -1, 2, 0.5, 0], variance: 0.5}"};
+extern const PriorEntry gaussian_mixture{"gaussian_mixture", "a mixture of Gaussians", make_mixture,
+                                         "{image_shape: [1, 1, 2], components: [{weight: 2, mean: [1, -1], variance: "
+                                         "0.3}, {mean: [-1, 0], covariance: [1, 0.4, 0.4, 0.8]}]}"};
 
 }  // namespace penumbra

@@ -17,6 +17,7 @@ class InexactScore final : public Score {
   std::optional<Tensor> draw(int64_t count, const Cursor& at) const override;
   std::optional<double> error_bound() const override;
   SigmaRange sigma_range() const override { return exact_->sigma_range(); }
+  std::optional<std::pair<double, double>> pixel_range() const override { return exact_->pixel_range(); }
 
   const Score& exact() const { return *exact_; }
 
@@ -34,6 +35,7 @@ class ClippedScore final : public Score {
   ClippedScore(std::shared_ptr<const Score> score, double max_norm);
   std::optional<Tensor> log_density(const Tensor& x, double sigma) const override;
   SigmaRange sigma_range() const override { return score_->sigma_range(); }
+  std::optional<std::pair<double, double>> pixel_range() const override { return score_->pixel_range(); }
 
  private:
   Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const override;

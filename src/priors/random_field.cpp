@@ -71,6 +71,6 @@ std::shared_ptr<const GaussianMixture> random_field(const RandomFieldOptions& op
 }
 
 extern const PriorEntry random_field_prior{"random_field", "built-in mixture of smooth rings, disks and double sources",
-                                           make};
+                                           make, "{side: 8, modes: 4}"};
 
 }  // namespace penumbra

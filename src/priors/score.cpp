@@ -4,28 +4,32 @@
 
 #include "core/error.h"
 #include "core/named.h"
+#include "priors/clamped_sigma.h"
 #include "priors/inexact.h"
 
 namespace penumbra {
-namespace {
-
-void require_sigma(double sigma, const SigmaRange& range) {
-  if (!(sigma >= range.low && sigma <= range.high))
-    input_error("prior: sigma = {} is outside the range [{}, {}] for which this score is known", sigma, range.low,
-                range.high);
+bool Score::accepts(double sigma) const {
+  constexpr double rounding = 1e-9;  // a schedule that ends at the range's end may miss it by this
+  const auto [low, high] = sigma_range();
+  return sigma >= low * (1 - rounding) && sigma <= high * (1 + rounding);
 }
 
-}  // namespace
+void Score::require(const Tensor& x, double sigma) const {
+  require_shape(x, image_shape_, "prior: image");
+  if (accepts(sigma)) return;
+  const auto [low, high] = sigma_range();
+  const bool can_clamp = sigma >= 0 && (low > 0 || std::isfinite(high));
+  input_error("prior: sigma = {} is outside the range [{}, {}] for which this score is known{}", sigma, low, high,
+              can_clamp ? "; prior.out_of_range: clamp takes the score of the nearest known sigma instead" : "");
+}
 
 Tensor Score::score(const Tensor& x, double sigma, const Cursor& at) const {
-  require_shape(x, image_shape_, "prior: image");
-  require_sigma(sigma, sigma_range());
+  require(x, sigma);
   return do_score(x, sigma, at);
 }
 
 Tensor Score::denoise(const Tensor& x, double sigma, const Cursor& at) const {
-  require_shape(x, image_shape_, "prior: image");
-  require_sigma(sigma, sigma_range());
+  require(x, sigma);
   return do_denoise(x, sigma, at);
 }
 
@@ -44,6 +48,10 @@ std::shared_ptr<const Score> make_prior(Settings settings, const Placement& plac
   }
   if (settings.has("clip_score"))
     prior = std::make_shared<ClippedScore>(prior, settings.number("clip_score", positive));
+  // Last, so that nothing between it and its user refuses. A score known at every sigma has nothing to clamp.
+  const bool clamp = settings.choice("out_of_range", {"refuse", "clamp"}, "refuse") == "clamp";
+  const auto [low, high] = prior->sigma_range();
+  if (clamp && (low > 0 || std::isfinite(high))) prior = std::make_shared<ClampedSigmaScore>(prior);
   return prior;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/random.h"
@@ -39,8 +40,15 @@ class Score {
   /// A bound on |S - grad log p_sigma| (Assumption 3b): 0 for analytic priors, unknown for learned ones.
   virtual std::optional<double> error_bound() const { return std::nullopt; }
 
-  /// The noise levels at which the score may be asked for.
+  /// The noise levels at which the score is known.
   virtual SigmaRange sigma_range() const { return {}; }
+
+  /// Whether the score may be asked for at this level. What is outside the range is refused; ClampedSigmaScore is the
+  /// one exception.
+  virtual bool accepts(double sigma) const;
+
+  /// (low, high) of the pixels that a learned prior was trained on; none for analytic priors.
+  virtual std::optional<std::pair<double, double>> pixel_range() const { return std::nullopt; }
 
   const Shape& image_shape() const { return image_shape_; }
 
@@ -48,6 +56,8 @@ class Score {
   virtual Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const = 0;
   /// Default: Tweedie's formula x + sigma^2 S(x, sigma).
   virtual Tensor do_denoise(const Tensor& x, double sigma, const Cursor& at) const;
+
+  void require(const Tensor& x, double sigma) const;
 
   Shape image_shape_;
 };
@@ -57,6 +67,8 @@ struct PriorEntry {
   std::string name;
   std::string summary;
   std::shared_ptr<const Score> (*make)(Settings& settings, const Placement& placement);
+  /// A small configuration (YAML) on which the contract tests run; empty where a file is needed.
+  std::string example = {};
 };
 
 const std::vector<const PriorEntry*>& prior_entries();

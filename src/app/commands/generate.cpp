@@ -1,78 +1,132 @@
-/// penumbra generate --prior P --count N --out DIR: unconditional samples by annealed Langevin dynamics.
+/// penumbra generate --prior P --count N --out DIR: unconditional samples by Heun's method or annealed Langevin
+/// dynamics.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <chrono>
+#include <nlohmann/json.hpp>
+
 #include "app/command.h"
-#include "app/progress.h"
+#include "app/generation.h"
 #include "app/wiring.h"
-#include "core/named.h"
+#include "core/error.h"
 #include "io/file.h"
 #include "io/image.h"
+#include "io/image_grid.h"
 #include "io/npy.h"
-#include "run/chain_run.h"
+#include "priors/clamped_sigma.h"
 
 namespace penumbra::app {
 namespace {
 
 struct Options {
   std::filesystem::path prior, out;
-  int64_t count = 16, steps = 1000;
-  double sigma_0 = 10, sigma_min = 0.01;
+  std::string method = "heun";
+  int64_t count = 16;
+  std::optional<int64_t> steps, batch;
+  std::optional<double> sigma_max, sigma_min;
+  std::optional<double> rho, churn, churn_low, churn_high, churn_noise;
   std::optional<uint64_t> seed;
   MachineOptions machine;
 };
 
-/// Images side by side, [H, W] or [3, H, W], with a pixel between them.
-Tensor grid(const Tensor& samples) {
-  const auto count = samples.size(0);
-  const auto across = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
-  const auto down = (count + across - 1) / across;
-  const auto height = samples.size(2) + 1, width = samples.size(3) + 1;
-  const bool colour = samples.size(1) == 3;
-  const auto shown = colour ? samples : samples.narrow(1, 0, 1);
-  auto page = at::full({shown.size(1), down * height - 1, across * width - 1}, shown.min().item(), shown.options());
-  for (int64_t i = 0; i < count; ++i)
-    page.narrow(1, i / across * height, height - 1).narrow(2, i % across * width, width - 1).copy_(shown[i]);
-  return colour ? page : page[0];
+/// The noise level asked for, or the default as far as the prior knows it.
+double level(const std::string& option, const std::optional<double>& given, double otherwise, const Score& prior) {
+  const auto [low, high] = prior.sigma_range();
+  if (given && !prior.accepts(*given))
+    input_error("{}: expected a noise level in [{}, {}], for which the prior is known, found {}", option, low, high,
+                *given);
+  if (given) return *given;
+  const double known = std::clamp(otherwise, low, high);
+  if (known != otherwise)
+    fmt::print(stderr, "penumbra: {} is {:g}, not {:g}: the prior is known for sigma in [{:g}, {:g}]\n", option, known,
+               otherwise, low, high);
+  return known;
 }
 
-Tensor as_bytes(const Tensor& image) {
-  const double low = image.min().item<double>(), high = image.max().item<double>();
-  return ((image - low) * (255 / std::max(high - low, 1e-12))).round().clamp(0, 255).to(at::kByte).contiguous();
+void refuse_options_of_heun(const Options& options) {
+  for (const auto& [name, value] :
+       {std::pair{"--rho", options.rho}, std::pair{"--churn", options.churn},
+        std::pair{"--churn-sigma-min", options.churn_low}, std::pair{"--churn-sigma-max", options.churn_high},
+        std::pair{"--churn-noise", options.churn_noise}})
+    if (value) input_error("{}: belongs to --method heun; expected no such option with --method langevin", name);
+}
+
+Generation resolve(const Options& options, const Score& prior) {
+  const bool is_heun = options.method == "heun";
+  if (!is_heun) refuse_options_of_heun(options);
+  const auto pixels = prior.image_shape()[1] * prior.image_shape()[2];
+  Generation how;
+  how.method = is_heun ? Generation::Method::heun : Generation::Method::langevin;
+  how.count = options.count;
+  how.steps = options.steps.value_or(is_heun ? 32 : 1000);
+  // What a network of usual width holds at once in a few gigabytes.
+  how.batch = options.batch.value_or(std::clamp<int64_t>((int64_t{1} << 18) / pixels, 1, how.count));
+  how.sigma_max = level("--sigma-max", options.sigma_max, is_heun ? 80 : 10, prior);
+  how.sigma_min = level("--sigma-min", options.sigma_min, is_heun ? 0.002 : 0.01, prior);
+  if (!(how.sigma_min < how.sigma_max))
+    input_error("--sigma-min: expected less than --sigma-max, {:g}, found {:g}", how.sigma_max, how.sigma_min);
+  how.rho = options.rho.value_or(how.rho);
+  how.churn.amount = options.churn.value_or(0);
+  how.churn.low = options.churn_low.value_or(how.churn.low);
+  how.churn.high = options.churn_high.value_or(how.churn.high);
+  how.churn.noise = options.churn_noise.value_or(how.churn.noise);
+  how.seed = options.seed.value_or(0);
+  return how;
+}
+
+nlohmann::json describe_generation(const Options& options, const Generation& how, const Generated& generated) {
+  nlohmann::json about{{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}}},
+                       {"prior", {{"file", options.prior.string()}, {"kind", prior_kind(options.prior)}}},
+                       {"method", options.method},
+                       {"count", how.count},
+                       {"batch", how.batch},
+                       {"steps", how.steps},
+                       {"sigmas", generated.sigmas},
+                       {"seed", how.seed}};
+  if (how.method == Generation::Method::langevin) return about;
+  about["rho"] = how.rho;
+  // JSON has no infinity: null is "no limit".
+  about["churn"] = {{"amount", how.churn.amount},
+                    {"sigma_min", how.churn.low},
+                    {"sigma_max", std::isfinite(how.churn.high) ? nlohmann::json(how.churn.high) : nullptr},
+                    {"noise", how.churn.noise}};
+  return about;
+}
+
+/// As many of the images as a picture of 16 million pixels holds.
+Tensor picture(const Tensor& images, const Score& prior) {
+  const auto pixels = images.size(2) * images.size(3);
+  const auto most = std::clamp<int64_t>((int64_t{1} << 24) / pixels, 1, 400);
+  const auto grid = io::image_grid(images.narrow(0, 0, std::min(most, images.size(0))));
+  const auto range = prior.pixel_range();
+  return range ? io::to_bytes(grid, range->first, range->second)
+               : io::to_bytes(grid, grid.min().item<double>(), grid.max().item<double>());
 }
 
 int generate_samples(const Options& options) {
   const Placement placement{at::kFloat, use_machine(options.machine)};
   const auto prior = load_prior(options.prior, placement);
-  auto none = Settings::from_text("kind: none", "generate");
-  const Posterior posterior{make_likelihood(none, prior->image_shape(), placement), prior};
-  const uint64_t seed = options.seed.value_or(0);
-  auto settings = Settings::from_text(fmt::format("{{sigma_0: {}, sigma_min: {}}}", options.sigma_0, options.sigma_min),
-                                      "generate");
-  const auto* entry = find_named(sampler_entries(), "annealed-langevin");
-  const auto sampler = entry->make(settings, {posterior, seed, options.steps});
-  RunPlan plan;
-  plan.steps = options.steps;
-  plan.chains = options.count;
-  plan.record_from = options.steps - 1;
-  plan.trace_every = std::max<int64_t>(1, options.steps / 50);
-  Start start;
-  start.kind = Start::Kind::normal;
-  start.sd = options.sigma_0;
+  const auto how = resolve(options, *prior);
   io::require_writable(options.out, static_cast<uint64_t>(options.count * element_count(prior->image_shape()) * 8));
 
-  ChainRun run(plan, posterior, *sampler, initial_state(start, *prior, seed, 0, options.count, placement));
-  Progress progress;
-  run.after_step = [&](const ChainRun& now) { progress(now); };
-  if (run.run() == Outcome::diverged) {
-    fmt::print(stderr, "penumbra: the chains diverged at iteration {}\n", run.state().k);
+  const auto start = std::chrono::steady_clock::now();
+  const auto generated = generate_images(prior, how, placement);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (generated.diverged) {
+    fmt::print(stderr, "penumbra: the images diverged with --method {}, {} steps, sigma from {:g} to {:g}\n",
+               options.method, how.steps, how.sigma_max, how.sigma_min);
     return diverged;
   }
-  // One last denoising removes the noise of the smallest level.
-  const auto samples = prior->denoise(run.state().x, options.sigma_min).cpu();
-  io::write_npy(options.out / "samples.npy", samples);
-  io::write_png(options.out / "samples.png", as_bytes(grid(samples)));
-  fmt::print("{}\n{}\n", (options.out / "samples.npy").string(), (options.out / "samples.png").string());
+  auto about = describe_generation(options, how, generated);
+  about["device"] = placement.device.str();
+  about["seconds"] = seconds;
+  if (const auto count = clamped_count(*prior)) about["clamped_sigma_count"] = count;
+  io::write_npy(options.out / "samples.npy", generated.images);
+  io::write_png(options.out / "samples.png", picture(generated.images, *prior));
+  io::write_file(options.out / "samples.json", about.dump(2) + "\n");
+  for (const auto* name : {"samples.npy", "samples.png", "samples.json"})
+    fmt::print("{}\n", (options.out / name).string());
   return success;
 }
 
@@ -82,9 +136,37 @@ std::function<int()> declare(CLI::App& command) {
       ->required();
   command.add_option("--count", options->count, "number of images")->check(CLI::Range(1, 1000000));
   command.add_option("--out", options->out, "folder of the images")->required();
-  command.add_option("--steps", options->steps, "Langevin steps in all")->check(CLI::Range(1, 100000000));
-  command.add_option("--sigma-0", options->sigma_0, "first noise level")->check(CLI::PositiveNumber);
-  command.add_option("--sigma-min", options->sigma_min, "last noise level")->check(CLI::PositiveNumber);
+  command
+      .add_option("--method", options->method,
+                  "heun (default): a few dozen steps of the probability-flow equation; langevin: annealed Langevin "
+                  "dynamics, the paper's unconditional mode")
+      ->check(CLI::IsMember({"heun", "langevin"}));
+  command.add_option("--steps", options->steps, "steps in all (default: heun 32, langevin 1000)")
+      ->check(CLI::Range(1, 100000000));
+  command
+      .add_option("--sigma-max,--sigma-0", options->sigma_max,
+                  "first noise level (default: heun 80, langevin 10, or the largest that the prior knows)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--sigma-min", options->sigma_min,
+                  "last noise level (default: heun 0.002, langevin 0.01, or the smallest that the prior knows)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--rho", options->rho, "heun: noise levels are even in sigma^(1/rho) (default: 7)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--churn", options->churn,
+                  "heun: noise put in again on the way, S_churn of Karras et al. 2022 (default: 0, deterministic)")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--churn-sigma-min", options->churn_low, "heun: no churn below this level (default: 0)")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--churn-sigma-max", options->churn_high, "heun: no churn above this level (default: no limit)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--churn-noise", options->churn_noise, "heun: standard deviation of that noise (default: 1)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--batch", options->batch,
+                  "images drawn together; less needs less memory and gives the same images (default: 2^18 pixels)")
+      ->check(CLI::Range(1, 1000000));
   add_seed_option(command, options->seed);
   add_machine_options(command, options->machine);
   return [options] { return generate_samples(*options); };

@@ -54,10 +54,12 @@ json describe_configuration(const fs::path& path) {
   const Placement placement{at::kFloat, at::kCPU};
   if (!settings.is_section("sampler")) {
     const auto prior = load_prior(path, placement);
-    return {{"kind", "prior"},
-            {"image_shape", prior->image_shape()},
-            {"sigma_range", {prior->sigma_range().low, prior->sigma_range().high}},
-            {"density_known", prior->draw(1, {}).has_value()}};
+    json info{{"kind", "prior"},
+              {"image_shape", prior->image_shape()},
+              {"sigma_range", {prior->sigma_range().low, prior->sigma_range().high}},
+              {"density_known", prior->draw(1, {}).has_value()}};
+    if (const auto range = prior->pixel_range()) info["pixel_range"] = {range->first, range->second};
+    return info;
   }
   const auto problem = load_problem(options);
   json info{{"kind", "configuration"},
