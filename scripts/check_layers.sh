@@ -13,7 +13,8 @@ declare -A may=(
   [theory]="theory samplers priors likelihoods models core"
   [run]="run samplers diagnostics io core likelihoods/likelihood.h priors/score.h"
   [report]="report io core"
-  [app]="app report run theory diagnostics samplers priors likelihoods models io core"
+  [training]="training priors networks team io core report"
+  [app]="app training report run theory diagnostics samplers priors likelihoods models io core"
 )
 bad=0
 for layer in *; do
