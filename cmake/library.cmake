@@ -23,6 +23,10 @@ endif()
 # LibTorch's parallel_for is a template over OpenMP pragmas: without the flag it runs on one thread.
 target_link_libraries(penumbra PUBLIC ${TORCH_LIBRARIES} ${fmt_target} nlohmann_json::nlohmann_json yaml-cpp PNG::PNG
                                       OpenMP::OpenMP_CXX)
+if(JPEG_FOUND)
+  target_link_libraries(penumbra PUBLIC JPEG::JPEG)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/jpeg.cpp PROPERTIES COMPILE_DEFINITIONS PENUMBRA_JPEG)
+endif()
 target_compile_features(penumbra PUBLIC cxx_std_20)
 target_compile_options(penumbra PRIVATE -Wall -Wextra)
 target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")

@@ -5,16 +5,18 @@ cd "$(dirname "$0")/../src"
 declare -A may=(
   [core]="core"
   [io]="io core"
+  [team]="team core"
   [models]="models io core"
   [likelihoods]="likelihoods models io core"
   [networks]="networks core"
   [priors]="priors networks io core"
   [samplers]="samplers core likelihoods/likelihood.h priors/score.h"
+  [training]="training networks team io core"
   [diagnostics]="diagnostics core"
   [theory]="theory samplers priors likelihoods models core"
-  [run]="run samplers diagnostics io core likelihoods/likelihood.h priors/score.h"
+  [run]="run samplers diagnostics team io core likelihoods/likelihood.h priors/score.h"
   [report]="report io core"
-  [app]="app networks report run theory diagnostics samplers priors likelihoods models io core"
+  [app]="app report run training theory diagnostics samplers priors networks likelihoods models team io core"
 )
 bad=0
 for layer in *; do

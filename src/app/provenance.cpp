@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "io/checksum.h"
 #include "io/file.h"
 
 namespace penumbra::app {
@@ -12,11 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-/// FNV-1a, 64 bits: against files that were replaced by mistake, not against malice.
 std::string checksum(const std::filesystem::path& path) {
-  uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const unsigned char byte : io::read_file(path)) hash = (hash ^ byte) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+  return io::format_checksum(io::checksum(io::read_file(path)));
 }
 
 json provenance(const Problem& problem) {

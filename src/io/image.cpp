@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "io/jpeg.h"
 #include "io/npy.h"
 #include "io/png.h"
 
@@ -47,7 +48,8 @@ Tensor parse_image(std::span<const char> bytes, const std::string& name, double 
   const std::string_view content(bytes.data(), bytes.size());
   if (content.starts_with("\x93NUMPY")) return image_of(parse_npy(bytes, name), name);
   if (content.starts_with("\x89PNG")) return image_of(decode_png(bytes, name), low, high);
-  input_error("{}: expected an image as NPY or PNG; the file begins like neither", name);
+  if (content.starts_with(jpeg_magic)) return image_of(decode_jpeg(bytes, name), low, high);
+  input_error("{}: expected an image as NPY, PNG or JPEG; the file begins like none of them", name);
 }
 
 void write_png(const std::filesystem::path& path, const Tensor& bytes) { write_file(path, format_png(bytes)); }

@@ -82,14 +82,14 @@ json describe_path(const fs::path& path) {
   if (extension == ".npy") {
     info = describe_array(io::read_npy(path));
     info["kind"] = "array (NPY)";
-  } else if (extension == ".png") {
+  } else if (extension == ".png" || extension == ".jpg" || extension == ".jpeg") {
     info = describe_array(io::read_image(path, 0, 1));
-    info["kind"] = "image (PNG), black 0 and white 1";
+    info["kind"] = fmt::format("image ({}), black 0 and white 1", extension == ".png" ? "PNG" : "JPEG");
   } else if (extension == ".yaml" || extension == ".yml") {
     info = describe_configuration(path);
   } else {
     if (!fs::exists(path)) input_error("{}: no such file", path.string());
-    input_error("{}: expected a run's folder or a file ending in .npy, .png or .yaml", path.string());
+    input_error("{}: expected a run's folder or a file ending in .npy, .png, .jpg or .yaml", path.string());
   }
   return info;
 }

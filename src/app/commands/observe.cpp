@@ -34,7 +34,7 @@ int observe_truth(const Options& options) {
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   add_config_options(command, options->config);
-  command.add_option("--truth", options->truth, "the image to measure: NPY or PNG")->required();
+  command.add_option("--truth", options->truth, "the image to measure: NPY, PNG or JPEG")->required();
   command.add_option("--png-range", options->png_range, "values of a PNG's black and white")->expected(2);
   command.add_option("--out", options->out, "the measurement, NPY")->required();
   return [options] { return observe_truth(*options); };
