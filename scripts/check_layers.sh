@@ -11,9 +11,10 @@ declare -A may=(
   [samplers]="samplers core likelihoods/likelihood.h priors/score.h"
   [diagnostics]="diagnostics core"
   [theory]="theory samplers priors likelihoods models core"
-  [run]="run samplers diagnostics io core likelihoods/likelihood.h priors/score.h"
+  [team]="team core"
+  [run]="run team samplers diagnostics io core likelihoods/likelihood.h priors/score.h"
   [report]="report io core"
-  [app]="app report run theory diagnostics samplers priors likelihoods models io core"
+  [app]="app report run team theory diagnostics samplers priors likelihoods models io core"
 )
 bad=0
 for layer in *; do
