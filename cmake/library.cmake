@@ -40,6 +40,7 @@ target_precompile_headers(penumbra PRIVATE <ATen/ATen.h> <fmt/format.h> <nlohman
 set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/core/random.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math" SKIP_PRECOMPILE_HEADERS ON)
+include(${CMAKE_CURRENT_LIST_DIR}/team.cmake)
 
 if(PENUMBRA_SANITIZE)
   set(sanitize -fsanitize=${PENUMBRA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
