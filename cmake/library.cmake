@@ -29,7 +29,8 @@ if(JPEG_FOUND)
 endif()
 target_compile_features(penumbra PUBLIC cxx_std_20)
 target_compile_options(penumbra PRIVATE -Wall -Wextra)
-target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}"
+                                            PENUMBRA_PRIORS="${PROJECT_SOURCE_DIR}/priors")
 # LibTorch's headers are not ours to warn about.
 set_property(TARGET penumbra PROPERTY NO_SYSTEM_FROM_IMPORTED OFF)
 target_include_directories(penumbra SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
@@ -41,6 +42,7 @@ set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/core/random.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math" SKIP_PRECOMPILE_HEADERS ON)
 include(${CMAKE_CURRENT_LIST_DIR}/team.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/kernels.cmake)
 
 if(PENUMBRA_SANITIZE)
   set(sanitize -fsanitize=${PENUMBRA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)

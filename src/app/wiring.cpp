@@ -21,11 +21,6 @@ uint64_t seed_setting(Settings& settings) {
   return static_cast<uint64_t>(settings.integer("seed", 0, {0, 9007199254740992.0}));
 }
 
-Settings prior_section(const std::filesystem::path& path) {
-  auto settings = Settings::from_file(path);
-  return settings.is_section("prior") ? settings.section("prior") : settings;
-}
-
 /// `chains: 50`, or a section with count, batch and first.
 void read_chains(Settings& settings, RunPlan& plan) {
   constexpr Bounds count_bounds{1, 1e7};
@@ -123,14 +118,5 @@ Measurement load_measurement(const ConfigOptions& options) {
   likelihood.finish();
   return measurement;
 }
-
-std::shared_ptr<const Score> load_prior(const std::filesystem::path& path, const Placement& placement) {
-  auto section = prior_section(path);
-  auto prior = make_prior(section, placement);
-  section.finish();
-  return prior;
-}
-
-std::string prior_kind(const std::filesystem::path& path) { return prior_section(path).text("kind"); }
 
 }  // namespace penumbra::app

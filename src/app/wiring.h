@@ -53,10 +53,4 @@ struct Measurement {
 };
 Measurement load_measurement(const ConfigOptions& options);
 
-/// A prior from a file: a configuration with a `prior` section, or that section alone.
-std::shared_ptr<const Score> load_prior(const std::filesystem::path& path, const Placement& placement);
-
-/// `prior.kind` of such a file.
-std::string prior_kind(const std::filesystem::path& path);
-
 }  // namespace penumbra::app

@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/generation.h"
+#include "app/prior_option.h"
 #include "app/wiring.h"
 #include "core/error.h"
 #include "io/file.h"
@@ -20,7 +21,8 @@ namespace penumbra::app {
 namespace {
 
 struct Options {
-  std::filesystem::path prior, out;
+  PriorOptions prior;
+  std::filesystem::path out;
   std::string method = "heun";
   int64_t count = 16;
   std::optional<int64_t> steps, batch;
@@ -77,7 +79,7 @@ Generation resolve(const Options& options, const Score& prior) {
 
 nlohmann::json describe_generation(const Options& options, const Generation& how, const Generated& generated) {
   nlohmann::json about{{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}}},
-                       {"prior", {{"file", options.prior.string()}, {"kind", prior_kind(options.prior)}}},
+                       {"prior", {{"file", options.prior.prior}, {"kind", prior_kind(options.prior)}}},
                        {"method", options.method},
                        {"count", how.count},
                        {"batch", how.batch},
@@ -132,8 +134,7 @@ int generate_samples(const Options& options) {
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("--prior", options->prior, "prior: a YAML file with a prior section, or that section alone")
-      ->required();
+  add_prior_options(command, options->prior);
   command.add_option("--count", options->count, "number of images")->check(CLI::Range(1, 1000000));
   command.add_option("--out", options->out, "folder of the images")->required();
   command

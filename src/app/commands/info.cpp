@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/prior_option.h"
 #include "app/run_files.h"
 #include "app/wiring.h"
 #include "core/error.h"
@@ -53,7 +54,7 @@ json describe_configuration(const fs::path& path) {
   auto settings = Settings::from_file(path);
   const Placement placement{at::kFloat, at::kCPU};
   if (!settings.is_section("sampler")) {
-    const auto prior = load_prior(path, placement);
+    const auto prior = load_prior({path.string(), {}, "float32"}, placement);
     json info{{"kind", "prior"},
               {"image_shape", prior->image_shape()},
               {"sigma_range", {prior->sigma_range().low, prior->sigma_range().high}},

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
-#include "app/wiring.h"
+#include "app/options.h"
+#include "app/prior_option.h"
 #include "core/error.h"
 #include "io/npy.h"
 
@@ -14,7 +15,8 @@ namespace {
 enum class What { score, denoise };
 
 struct Options {
-  std::filesystem::path prior, input, output;
+  PriorOptions prior;
+  std::filesystem::path input, output;
   std::vector<double> sigmas;
   std::string precision = "float32";
   MachineOptions machine;
@@ -63,8 +65,7 @@ int apply(const Options& options, What what) {
 template <What what>
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("--prior", options->prior, "prior: a YAML file with a prior section, or that section alone")
-      ->required();
+  add_prior_options(command, options->prior, "float32");
   command.add_option("--input", options->input, "images, NPY: [H, W] or [N, C, H, W]")->required();
   command.add_option("--sigma", options->sigmas, "noise level, one for all or one an image")
       ->required()

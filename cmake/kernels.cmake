@@ -1,0 +1,18 @@
+# Our own CUDA kernels. They know no LibTorch, so they are compiled wherever nvcc is, and linked where LibTorch has CUDA.
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  endif()
+  enable_language(CUDA)
+  file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cu)
+  add_library(penumbra_kernels OBJECT ${kernel_sources})
+  target_include_directories(penumbra_kernels PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  # Debian 12's CMake does not know that CUDA 13 speaks C++20.
+  set_target_properties(penumbra_kernels PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
+endif()
+if(CMAKE_CUDA_COMPILER AND TARGET torch_cuda)
+  target_sources(penumbra PRIVATE $<TARGET_OBJECTS:penumbra_kernels>)
+  target_compile_definitions(penumbra PRIVATE PENUMBRA_CUDA)
+endif()

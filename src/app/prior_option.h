@@ -1,0 +1,26 @@
+/// --prior: a prior on the command line, in whichever form a user has it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "priors/score.h"
+
+namespace penumbra::app {
+
+struct PriorOptions {
+  std::string prior;           ///< a YAML file, a file of weights, or the name of a prior that ships with Penumbra
+  std::filesystem::path arch;  ///< JSON of the architecture, where the weights do not say
+  std::string compute = "auto";
+};
+
+/// --prior, --arch and --compute, the last with `compute` as its default.
+void add_prior_options(CLI::App& command, PriorOptions& options, const std::string& compute = "auto");
+
+std::shared_ptr<const Score> load_prior(const PriorOptions& options, const Placement& placement);
+
+/// `prior.kind` of what the option names.
+std::string prior_kind(const PriorOptions& options);
+
+}  // namespace penumbra::app

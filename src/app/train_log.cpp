@@ -1,0 +1,85 @@
+#include "app/train_log.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "io/file.h"
+
+namespace penumbra::app {
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+// Columns of a row of `validation_`.
+enum { step_column, ema_column, low_column, high_column, loss_column, psnr_column, validation_columns };
+
+Tensor as_tensor(const Rows& rows, int64_t columns) {
+  auto table = at::empty({static_cast<int64_t>(rows.size()), columns}, at::TensorOptions().dtype(at::kDouble));
+  for (size_t i = 0; i < rows.size(); ++i)
+    table[static_cast<int64_t>(i)].copy_(at::tensor(rows[i], at::TensorOptions().dtype(at::kDouble)));
+  return table;
+}
+
+Rows as_rows(const Tensor& table) {
+  Rows rows;
+  const auto numbers = table.to(at::kDouble).contiguous();
+  const auto* p = numbers.data_ptr<double>();
+  for (int64_t i = 0; i < numbers.size(0); ++i, p += numbers.size(1)) rows.emplace_back(p, p + numbers.size(1));
+  return rows;
+}
+
+}  // namespace
+
+void TrainLog::add(const Row& row) {
+  history_.push_back({static_cast<double>(row.step), static_cast<double>(row.images), row.seconds, row.loss,
+                      row.learning_rate, row.gradient_norm, row.images_per_second});
+}
+
+void TrainLog::add(int64_t step, training::Trainer::Which which, const std::vector<training::BandQuality>& bands) {
+  for (const auto& band : bands)
+    validation_.push_back({static_cast<double>(step), which == training::Trainer::Which::ema ? 1.0 : 0.0,
+                           band.sigma_low, band.sigma_high, band.loss, band.psnr});
+}
+
+void TrainLog::write(const std::filesystem::path& folder) const {
+  std::string text = "step,images,seconds,loss,learning_rate,gradient_norm,images_per_second\n";
+  for (const auto& row : history_)
+    text += fmt::format("{:.0f},{:.0f},{:.3f},{:.6g},{:.6g},{:.6g},{:.1f}\n", row[0], row[1], row[2], row[3], row[4],
+                        row[5], row[6]);
+  io::write_file(folder / "history.csv", text);
+  text = "step,weights,sigma_low,sigma_high,loss,psnr\n";
+  for (const auto& row : validation_)
+    text +=
+        fmt::format("{:.0f},{},{:.6g},{:.6g},{:.6g},{:.4f}\n", row[step_column], row[ema_column] > 0 ? "ema" : "raw",
+                    row[low_column], row[high_column], row[loss_column], row[psnr_column]);
+  io::write_file(folder / "validation.csv", text);
+}
+
+std::map<std::string, Tensor> TrainLog::state() const {
+  return {{"history", as_tensor(history_, 7)}, {"validation", as_tensor(validation_, validation_columns)}};
+}
+
+void TrainLog::restore(const std::map<std::string, Tensor>& state) {
+  history_ = as_rows(state.at("history"));
+  validation_ = as_rows(state.at("validation"));
+}
+
+nlohmann::json TrainLog::bands() const {
+  auto table = nlohmann::json::array();
+  if (validation_.empty()) return table;
+  const double first = validation_.front()[step_column], last = validation_.back()[step_column];
+  for (const auto& row : validation_) {
+    if (row[step_column] != last || row[ema_column] == 0) continue;
+    nlohmann::json band{
+        {"sigma", {row[low_column], row[high_column]}}, {"loss", row[loss_column]}, {"psnr", row[psnr_column]}};
+    for (const auto& other : validation_) {
+      if (other[low_column] != row[low_column]) continue;
+      if (other[step_column] == last && other[ema_column] == 0) band["loss_raw"] = other[loss_column];
+      if (other[step_column] == first && other[ema_column] == 0) band["loss_at_start"] = other[loss_column];
+    }
+    table.push_back(band);
+  }
+  return table;
+}
+
+}  // namespace penumbra::app

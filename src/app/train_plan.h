@@ -1,0 +1,28 @@
+/// A training configuration, checked: what is trained, on what, how long, and what is written down on the way.
+#pragma once
+
+#include "app/wiring.h"
+#include "networks/header.h"
+#include "training/trainer.h"
+
+namespace penumbra::app {
+
+struct TrainPlan {
+  at::Device device = at::kCPU;
+  training::ImageSetOptions data;
+  training::TrainerOptions trainer;
+  NetworkHeader header;  ///< sigma_data 0: to be taken from the images
+  at::ScalarType storage = at::kHalf;
+  int64_t log_every = 50;
+  int64_t validate_every = 1000;
+  int64_t validation_images = 64;
+  int64_t bands = 8;
+  int64_t sample_every = 5000;  ///< 0: no pictures
+  int64_t samples = 16;
+  double checkpoint_every_s = 300;
+  std::string resolved;  ///< config.yaml
+};
+
+TrainPlan load_train_plan(const ConfigOptions& options);
+
+}  // namespace penumbra::app
