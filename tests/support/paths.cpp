@@ -20,6 +20,8 @@ nlohmann::json vectors(const std::string& name) {
   return nlohmann::json::parse(file);
 }
 
+fs::path corpus(const std::string& path) { return fs::path(PENUMBRA_SOURCE_DIR) / "tests/fuzz/corpus" / path; }
+
 std::optional<fs::path> shared(const std::string& path) {
   const auto full = fs::path(PENUMBRA_SOURCE_DIR) / "../shared" / path;
   if (!fs::exists(full)) return std::nullopt;

@@ -17,6 +17,9 @@ std::filesystem::path program();
 /// tests/vectors/<name>, parsed: the exact oracles of the theory.
 nlohmann::json vectors(const std::string& name);
 
+/// tests/fuzz/corpus/<path>: small files of every format that is read, right and wrong.
+std::filesystem::path corpus(const std::string& path);
+
 /// ../shared/<path> where this checkout has it: golden data that a user's clone lacks.
 std::optional<std::filesystem::path> shared(const std::string& path);
 

@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
@@ -12,6 +13,7 @@
 #include "io/file.h"
 #include "io/image.h"
 #include "io/npy.h"
+#include "io/weights.h"
 
 namespace penumbra::app {
 namespace {
@@ -76,6 +78,23 @@ json describe_configuration(const fs::path& path) {
   return info;
 }
 
+json describe_weights(const fs::path& path) {
+  const auto weights = io::read_weights(path);
+  json info{{"kind", "weights"}, {"tensors", weights.tensors.size()}};
+  int64_t parameters = 0;
+  std::map<std::string, int64_t> types;
+  for (const auto& [name, tensor] : weights.tensors) {
+    ++types[c10::toString(tensor.scalar_type())];
+    if (tensor.is_floating_point()) parameters += tensor.numel();
+  }
+  info["parameters"] = parameters;
+  info["types"] = types;
+  if (!weights.chosen.empty()) info["chosen"] = weights.chosen;
+  if (!weights.header.is_null()) info["header"] = weights.header;
+  if (!weights.passed_over.empty()) info["not_executed"] = weights.passed_over;
+  return info;
+}
+
 json describe_path(const fs::path& path) {
   if (fs::is_directory(path)) return describe_run(path);
   const auto extension = path.extension().string();
@@ -88,16 +107,21 @@ json describe_path(const fs::path& path) {
     info["kind"] = fmt::format("image ({}), black 0 and white 1", extension == ".png" ? "PNG" : "JPEG");
   } else if (extension == ".yaml" || extension == ".yml") {
     info = describe_configuration(path);
+  } else if (extension == ".safetensors" || extension == ".pth" || extension == ".pt" || extension == ".ckpt") {
+    info = describe_weights(path);
   } else {
     if (!fs::exists(path)) input_error("{}: no such file", path.string());
-    input_error("{}: expected a run's folder or a file ending in .npy, .png, .jpg or .yaml", path.string());
+    input_error(
+        "{}: expected a run's folder or a file ending in .npy, .png, .jpg, .yaml, .safetensors, .pth, .pt or .ckpt",
+        path.string());
   }
   return info;
 }
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("FILE", options->path, "NPY, PNG, YAML configuration or prior, or a run's folder")->required();
+  command.add_option("FILE", options->path, "NPY, PNG, YAML configuration or prior, weights, or a run's folder")
+      ->required();
   command.add_flag("--json", options->json, "print JSON");
   return [options] {
     const auto info = describe_path(options->path);
