@@ -13,7 +13,17 @@
 namespace penumbra {
 
 /// What a number is for. Streams are independent of one another for one seed.
-enum class Stream : uint32_t { langevin, start, score_error, measurement, truth, probe, resample };
+enum class Stream : uint32_t {
+  langevin,
+  start,
+  score_error,
+  measurement,
+  truth,
+  probe,
+  resample,
+  augmentation,
+  shuffle
+};
 
 /// Where in a run a random number is drawn.
 struct Cursor {
