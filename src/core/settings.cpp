@@ -337,6 +337,17 @@ std::filesystem::path Settings::file(const std::string& key) {
   return path;
 }
 
+std::filesystem::path Settings::folder(const std::string& key) {
+  const auto given = impl_->get<std::string>(key, {}, "the path of a folder", as_text);
+  std::error_code error;
+  const auto path = std::filesystem::absolute(impl_->origin->folder / given, error).lexically_normal();
+  if (error || given.find('\0') != std::string::npos || !std::filesystem::is_directory(path, error))
+    fail(key,
+         fmt::format("expected an existing folder, found {} (looked for {})", excerpt(given), excerpt(path.string())));
+  impl_->ask(key).text = format(path.string());
+  return path;
+}
+
 Settings Settings::section(const std::string& key) {
   const auto* found = impl_->find(key);
   if (found && found->kind != Kind::map) fail(key, fmt::format("expected a section, found {}", yaml::describe(*found)));

@@ -61,6 +61,8 @@ class Settings {
   std::vector<double> numbers(const std::string& key, const std::vector<double>& otherwise);
   /// A file that must exist; relative to the configuration's folder, resolved to an absolute path.
   std::filesystem::path file(const std::string& key);
+  /// The same for a folder.
+  std::filesystem::path folder(const std::string& key);
   /// A sub-section; an absent one is an empty section.
   Settings section(const std::string& key);
   /// A list of sub-sections; at least one.

@@ -83,6 +83,10 @@ NpyFile open_npy(std::span<const char> bytes, const std::string& name) {
   return file;
 }
 
+NpyHeader parse_npy_beginning(std::span<const char> bytes, const std::string& name) {
+  return parse_npy_header(split({bytes.data(), bytes.size()}, name).first, name);
+}
+
 int64_t size_in_memory(const NpyHeader& header) {
   return is_widened(header) ? std::min<int64_t>(2 * header.item_size, 8) : header.item_size;
 }

@@ -20,6 +20,10 @@ struct NpyFile {
 /// Throws InputError, with `name` for the file, where it is not well-formed.
 NpyFile open_npy(std::span<const char> bytes, const std::string& name);
 
+/// The header alone, from a file's first bytes (at most 1 MiB and 12 are needed): what is in a large file before it is
+/// read. Throws as open_npy does.
+NpyHeader parse_npy_beginning(std::span<const char> bytes, const std::string& name);
+
 /// Bytes of one element in memory. Unsigned types above one byte become the next larger signed one (LibTorch 1.13 has
 /// no others), 64 bits stay.
 int64_t size_in_memory(const NpyHeader& header);

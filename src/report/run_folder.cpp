@@ -2,10 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <charconv>
-#include <limits>
-#include <sstream>
-
 #include "core/error.h"
 #include "io/file.h"
 #include "io/npy.h"
@@ -53,44 +49,6 @@ std::optional<Tensor> read_observation(const std::filesystem::path& path) {
   return array;
 }
 
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> parts;
-  std::istringstream stream(line);
-  for (std::string part; std::getline(stream, part, ',');) {
-    const auto first = part.find_first_not_of(" \t\r"), last = part.find_last_not_of(" \t\r");
-    parts.push_back(first == std::string::npos ? "" : part.substr(first, last - first + 1));
-  }
-  // A blank last cell leaves nothing for getline to find.
-  if (!line.empty() && line.back() == ',') parts.emplace_back();
-  return parts;
-}
-
-double parse_cell(const std::string& cell, const std::filesystem::path& path, size_t row) {
-  if (cell.empty()) return std::numeric_limits<double>::quiet_NaN();
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error == std::errc::result_out_of_range) return std::numeric_limits<double>::infinity();
-  if (error != std::errc() || end != cell.data() + cell.size())
-    input_error("{}:{}: expected a number, found '{}'", path.string(), row, cell);
-  return value;
-}
-
-void read_trace(const std::filesystem::path& path, RunFolder& run) {
-  std::istringstream lines(io::read_file(path));
-  std::string line;
-  if (!std::getline(lines, line) || line.empty())
-    input_error("{}: expected a header row, found nothing", path.string());
-  run.trace_names = cells(line);
-  for (size_t row = 2; std::getline(lines, line); ++row) {
-    if (line.empty() || line == "\r") continue;
-    const auto parts = cells(line);
-    if (parts.size() != run.trace_names.size())
-      input_error("{}:{}: expected {} cells as in the header, found {}", path.string(), row, run.trace_names.size(),
-                  parts.size());
-    for (size_t i = 0; i < parts.size(); ++i) run.trace[run.trace_names[i]].push_back(parse_cell(parts[i], path, row));
-  }
-}
-
 void read_answer(RunFolder& folder) {
   const auto& run = folder.path;
   folder.samples = read_array(run / "samples.npy", 4);
@@ -119,7 +77,9 @@ RunFolder read_run(const std::filesystem::path& run) {
   folder.path = run;
   folder.config = io::read_file(run / "config.yaml");
   folder.summary = read_json(run / "summary.json");
-  read_trace(run / "trace.csv", folder);
+  const auto trace = read_csv(run / "trace.csv");
+  folder.trace = numbers_of(trace);
+  folder.trace_names = trace.names;
   folder.has_answer = text_at(folder.summary, {"outcome"}) == "finished" || !folder.summary.contains("outcome") ||
                       std::filesystem::exists(run / "samples.npy");
   if (folder.has_answer) read_answer(folder);

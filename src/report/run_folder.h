@@ -4,17 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/tensor.h"
+#include "report/csv.h"
 
 namespace penumbra::report {
-
-/// A CSV file of numbers by column; a blank cell is NaN.
-using Columns = std::map<std::string, std::vector<double>>;
 
 struct RunFolder {
   std::filesystem::path path;

@@ -1,0 +1,113 @@
+#include "report/training_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+
+#include "core/error.h"
+#include "io/file.h"
+
+namespace penumbra::report {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+json read_summary(const fs::path& path) {
+  if (!fs::exists(path)) return json::object();
+  auto summary = json::parse(io::read_file(path), nullptr, /*allow_exceptions=*/false);
+  if (!summary.is_object()) input_error("{}: expected a JSON object", path.string());
+  return summary;
+}
+
+size_t column(const Csv& csv, const std::string& name) {
+  const auto found = std::find(csv.names.begin(), csv.names.end(), name);
+  if (found == csv.names.end()) input_error("{}: expected a column {}, found none", csv.path.string(), name);
+  return found - csv.names.begin();
+}
+
+/// Takes out the rows that a later one goes back behind: they belong to a part that was run again.
+void drop_repeated(Csv& csv) {
+  const auto step_column = column(csv, "step");
+  std::vector<size_t> kept;
+  for (size_t row = 0; row < csv.cells.size(); ++row) {
+    const auto step = number_in(csv, row, step_column);
+    if (row > 0 && step < number_in(csv, row - 1, step_column))
+      while (!kept.empty() && number_in(csv, kept.back(), step_column) >= step) kept.pop_back();
+    kept.push_back(row);
+  }
+  std::vector<std::vector<std::string>> cells;
+  std::vector<size_t> lines;
+  for (const auto row : kept) {
+    cells.push_back(csv.cells[row]);
+    lines.push_back(csv.lines[row]);
+  }
+  csv.cells = std::move(cells);
+  csv.lines = std::move(lines);
+}
+
+Columns read_history(const fs::path& path) {
+  auto csv = read_csv(path);
+  column(csv, "loss");
+  drop_repeated(csv);
+  auto columns = numbers_of(csv);
+  columns["step"], columns["loss"];  // there, if empty, where no step was made
+  return columns;
+}
+
+std::vector<ValidationCurve> read_validation(const fs::path& path) {
+  if (!fs::exists(path)) return {};
+  auto csv = read_csv(path);
+  const auto step = column(csv, "step"), weights = column(csv, "weights"), low = column(csv, "sigma_low"),
+             high = column(csv, "sigma_high"), loss = column(csv, "loss");
+  const auto psnr = std::find(csv.names.begin(), csv.names.end(), "psnr") - csv.names.begin();
+  drop_repeated(csv);
+  std::map<std::tuple<double, double, bool>, ValidationCurve> curves;
+  for (size_t row = 0; row < csv.cells.size(); ++row) {
+    const auto& word = csv.cells[row][weights];
+    if (word != "ema" && word != "raw")
+      input_error("{}:{}: weights: expected raw or ema, found '{}'", path.string(), csv.lines[row], word);
+    const auto from = number_in(csv, row, low), to = number_in(csv, row, high);
+    auto& curve = curves[{from, to, word == "raw"}];
+    curve.sigma_low = from;
+    curve.sigma_high = to;
+    curve.ema = word == "ema";
+    curve.step.push_back(number_in(csv, row, step));
+    curve.loss.push_back(number_in(csv, row, loss));
+    curve.psnr.push_back(psnr < static_cast<int64_t>(csv.names.size()) ? number_in(csv, row, psnr) : NAN);
+  }
+  std::vector<ValidationCurve> list;
+  for (auto& [key, curve] : curves) list.push_back(std::move(curve));
+  return list;
+}
+
+std::vector<SampleGrid> find_samples(const fs::path& folder) {
+  std::vector<SampleGrid> grids;
+  if (!fs::is_directory(folder)) return grids;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto name = entry.path().stem().string();
+    if (!name.starts_with("step-") || entry.path().extension() != ".png") continue;
+    int64_t step = 0;
+    const auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), step);
+    if (error == std::errc() && end == name.data() + name.size()) grids.push_back({step, entry.path()});
+  }
+  std::sort(grids.begin(), grids.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  return grids;
+}
+
+}  // namespace
+
+TrainingFolder read_training(const fs::path& folder) {
+  if (!fs::is_directory(folder)) input_error("{}: no such folder of a training run", folder.string());
+  TrainingFolder run;
+  run.path = folder;
+  if (fs::exists(folder / "config.yaml")) run.config = io::read_file(folder / "config.yaml");
+  run.summary = read_summary(folder / "summary.json");
+  run.history = read_history(folder / "history.csv");
+  run.validation = read_validation(folder / "validation.csv");
+  run.samples = find_samples(folder / "samples");
+  return run;
+}
+
+}  // namespace penumbra::report
