@@ -97,8 +97,9 @@ std::unique_ptr<Method> make_method(const std::shared_ptr<const Score>& prior, c
 Generated generate_images(const std::shared_ptr<const Score>& prior, const Generation& how,
                           const Placement& placement) {
   const auto method = make_method(prior, how, placement);
-  Generated generated{{}, method->sigmas()};
-  std::vector<Tensor> parts;
+  Shape shape = prior->image_shape();
+  shape.insert(shape.begin(), how.count);
+  Generated generated{at::empty(shape, at::kFloat), method->sigmas()};
   Progress progress;
   const auto batches = (how.count + how.batch - 1) / how.batch;
   for (int64_t b = 0; b < batches; ++b) {
@@ -109,9 +110,8 @@ Generated generate_images(const std::shared_ptr<const Score>& prior, const Gener
       generated.diverged = true;
       return generated;
     }
-    parts.push_back(part->to(at::kCPU, at::kFloat));
+    generated.images.narrow(0, first, part->size(0)).copy_(*part);
   }
-  generated.images = at::cat(parts);
   return generated;
 }
 

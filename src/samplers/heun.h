@@ -27,7 +27,7 @@ struct Churn {
 
 struct HeunOptions {
   std::vector<double> sigmas;  ///< falling; a last 0 is reached by one denoising
-  Churn churn;
+  Churn churn = {};
   /// Called after every step with the number of steps done.
   std::function<void(int64_t)> after_step = [](int64_t) {};
 };

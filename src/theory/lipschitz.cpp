@@ -63,15 +63,17 @@ std::optional<Products> by_autograd(const Map& f, const Tensor& points) {
   const auto y = f(x);
   if (!y.requires_grad()) return std::nullopt;
   const auto u = at::ones_like(y).requires_grad_(true);
-  Tensor JTu;
   try {
-    JTu = gradient(y, x, u, true);
-  } catch (const c10::Error&) {  // an operation without a second derivative
+    const auto JTu = gradient(y, x, u, true);
+    if (!JTu.defined() || !JTu.requires_grad()) return std::nullopt;
+    const Products products{[=](const Tensor& v) { return gradient(JTu, u, v, false); },
+                            [=](const Tensor& Jv) { return gradient(y, x, Jv, false); }};
+    // Tried once: a network of unknown making may fail only here, and its interpreter throws errors of its own kind.
+    products.turn(products.product(x.detach()));
+    return products;
+  } catch (const std::exception&) {  // an operation without a second derivative
     return std::nullopt;
   }
-  if (!JTu.defined() || !JTu.requires_grad()) return std::nullopt;
-  return Products{[=](const Tensor& v) { return gradient(JTu, u, v, false); },
-                  [=](const Tensor& Jv) { return gradient(y, x, Jv, false); }};
 }
 
 }  // namespace

@@ -54,6 +54,14 @@ TEST_F(BadInput, UnknownKeyInWhatObserveAndScoreRead) {
   expect_refused({"score", "--prior", prior.string(), "--input", truth, "--sigma", "1", "--output", out}, {"amplitud"});
 }
 
+TEST_F(BadInput, GenerateWithOptionsThatDoNotGoTogether) {
+  const auto prior = (config.parent_path() / "truth.yaml").string(), out = run.string();
+  expect_refused({"generate", "--prior", prior, "--out", out, "--method", "langevin", "--churn", "3"},
+                 {"--churn", "--method heun"});
+  expect_refused({"generate", "--prior", prior, "--out", out, "--sigma-min", "90"}, {"--sigma-min", "80", "90"});
+  EXPECT_FALSE(fs::exists(run));
+}
+
 TEST_F(BadInput, AStartOfAWrongSize) {
   io::write_npy(config.parent_path() / "start.npy", at::zeros({3, 1, 12, 12}, at::kDouble));
   expect_setting_refused("sampler.start={kind: file, file: start.npy}", {"start.npy", "3x1x12x12"});

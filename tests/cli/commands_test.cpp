@@ -37,11 +37,52 @@ TEST(Commands, ScoreAndDenoiseAreThePriors) {
             1e-12);
 }
 
-TEST(Commands, GenerateDrawsFromThePrior) {
+TEST(Commands, GenerateDrawsInAFewDozenStepsWhateverTheBatch) {
+  const auto folder = scratch();
+  write_text(folder / "prior.yaml", "{kind: gaussian, image_shape: [1, 4, 4], mean: 2, variance: 0.25}");
+  const auto draw = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> args{"generate",
+                                  "--prior",
+                                  (folder / "prior.yaml").string(),
+                                  "--count",
+                                  "400",
+                                  "--out",
+                                  (folder / name).string(),
+                                  "--seed",
+                                  "5",
+                                  "--device",
+                                  "cpu"};
+    args.insert(args.end(), more.begin(), more.end());
+    const auto result = penumbra(args);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return io::read_npy(folder / name / "samples.npy");
+  };
+  const auto samples = draw("all", {});
+  ASSERT_EQ(samples.sizes(), (std::vector<int64_t>{400, 1, 4, 4}));
+  ASSERT_EQ(samples.scalar_type(), at::kFloat);
+  // Four standard errors of 6400 numbers; the start at mean 0 shifts the mean by 2 sd / sigma_max; 32 steps stretch the
+  // distances from the mean by about 1 %.
+  EXPECT_NEAR(samples.mean().item<double>(), 2, 4 * 0.5 / 80 + 1.0 / 80);
+  EXPECT_NEAR(samples.std().item<double>(), 0.5, 4 * 0.5 / std::sqrt(2 * 6400.0) + 0.008);
+  EXPECT_LT(relative_error(draw("batches", {"--batch", "150"}), samples), 1e-5);
+  EXPECT_GT(relative_error(draw("churned", {"--churn", "20"}), samples), 0.05);
+
+  const auto about = nlohmann::json::parse(read_text(folder / "batches" / "samples.json"));
+  EXPECT_EQ(about["method"].get<std::string>(), "heun");
+  EXPECT_EQ(about["prior"]["kind"].get<std::string>(), "gaussian");
+  EXPECT_EQ(about["device"].get<std::string>(), "cpu");
+  EXPECT_EQ(about["steps"].get<int>(), 32);
+  EXPECT_EQ(about["sigmas"].size(), 33U);
+  EXPECT_EQ(about["seed"].get<int>(), 5);
+  EXPECT_GT(about["seconds"].get<double>(), 0);
+}
+
+TEST(Commands, GenerateDrawsFromThePriorByLangevinDynamics) {
   const auto folder = scratch();
   write_text(folder / "prior.yaml", "{kind: gaussian, image_shape: [1, 4, 4], mean: 2, variance: 0.25}");
   const auto result = penumbra({"generate", "--prior", (folder / "prior.yaml").string(), "--count", "400", "--out",
-                                (folder / "out").string(), "--steps", "600", "--sigma-0", "5", "--sigma-min", "0.1"});
+                                (folder / "out").string(), "--method", "langevin", "--steps", "600", "--sigma-0", "5",
+                                "--sigma-min", "0.1", "--batch", "300"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto samples = io::read_npy(folder / "out" / "samples.npy");
   ASSERT_EQ(samples.sizes(), (std::vector<int64_t>{400, 1, 4, 4}));

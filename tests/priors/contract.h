@@ -1,0 +1,45 @@
+/// What every prior promises, whatever it is made of.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "priors/score.h"
+#include "support/message.h"
+#include "support/paths.h"
+
+namespace penumbra::test {
+
+/// `rounding`: 1e-12 for arithmetic in float64, 1e-5 for a network in float32.
+inline void expect_prior_contract(const Score& prior, double rounding) {
+  Shape shape = prior.image_shape();
+  shape.insert(shape.begin(), 3);
+  const auto x = normal({31, 0, 1}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
+  const auto [low, high] = prior.sigma_range();
+  for (const double sigma : {std::max(0.05, low), std::min(2.0, high)}) {
+    SCOPED_TRACE(sigma);
+    const auto score = prior.score(x, sigma), denoised = prior.denoise(x, sigma);
+    ASSERT_EQ(score.sizes(), x.sizes());
+    EXPECT_EQ(score.scalar_type(), x.scalar_type());
+    // Tweedie's formula; the denoiser is a difference of numbers of the size of x.
+    EXPECT_LT((x + sigma * sigma * score - denoised).abs().max().item<double>(), rounding * 10);
+    for (int64_t c = 0; c < 3; ++c)
+      EXPECT_LT(relative_error(prior.score(x.narrow(0, c, 1), sigma), score.narrow(0, c, 1)), rounding * 10);
+    if (const auto log_p = prior.log_density(x, sigma)) {
+      const double h = 1e-5;
+      const auto v = normal({31, 0, 2}, Stream::probe, x);
+      const auto slope = (*prior.log_density(x + h * v, sigma) - *prior.log_density(x - h * v, sigma)) / (2 * h);
+      EXPECT_LT(relative_error((score * v).flatten(1).sum(1), slope), 1e-6);
+    }
+  }
+  EXPECT_THROW(prior.score(x.flatten(1), 1), InputError);
+  EXPECT_THROW(prior.denoise(at::zeros({3, shape[1], shape[2], shape[3] + 1}, x.options()), 1), InputError);
+  EXPECT_THROW(prior.score(x, -1), InputError);
+  EXPECT_THROW(prior.score(x, std::numeric_limits<double>::quiet_NaN()), InputError);
+  if (const auto draws = prior.draw(3, {})) {
+    EXPECT_EQ(draws->sizes(), x.sizes());
+  }
+}
+
+}  // namespace penumbra::test
