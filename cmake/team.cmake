@@ -7,8 +7,9 @@ if(nccl_include)
   set_property(SOURCE ${backend_source} APPEND PROPERTY INCLUDE_DIRECTORIES ${nccl_include})
 endif()
 
-# Defines <name> where this LibTorch was built with <macro> and both headers are there.
-function(penumbra_backend name macro header needs)
+# Defines <name> where this LibTorch was built with <macro> and its <class> compiles: the headers that it needs may be
+# missing, or of another version.
+function(penumbra_backend name macro class)
   set(CMAKE_REQUIRED_QUIET ON)
   set(CMAKE_REQUIRED_LIBRARIES ${TORCH_LIBRARIES})
   set(CMAKE_REQUIRED_INCLUDES ${TORCH_INCLUDE_DIRS})
@@ -16,14 +17,15 @@ function(penumbra_backend name macro header needs)
     list(APPEND CMAKE_REQUIRED_INCLUDES ${nccl_include})
   endif()
   check_cxx_source_compiles("
-    #if !defined(${macro}) || !__has_include(<torch/csrc/distributed/c10d/${header}>) || !__has_include(<${needs}>)
+    #ifndef ${macro}
     #error
     #endif
-    int main() {}" ${name})
+    #include <torch/csrc/distributed/c10d/${class}.hpp>
+    int main() { return sizeof(c10d::${class}) == 0; }" ${name})
   if(${name})
     set_property(SOURCE ${backend_source} APPEND PROPERTY COMPILE_DEFINITIONS ${name})
   endif()
   message(STATUS "${name}: ${${name}}")
 endfunction()
-penumbra_backend(PENUMBRA_GLOO USE_C10D_GLOO ProcessGroupGloo.hpp gloo/context.h)
-penumbra_backend(PENUMBRA_NCCL USE_C10D_NCCL ProcessGroupNCCL.hpp nccl.h)
+penumbra_backend(PENUMBRA_GLOO USE_C10D_GLOO ProcessGroupGloo)
+penumbra_backend(PENUMBRA_NCCL USE_C10D_NCCL ProcessGroupNCCL)

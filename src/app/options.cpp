@@ -7,6 +7,7 @@
 #include <torch/cuda.h>
 
 #include "core/error.h"
+#include "team/team.h"
 
 namespace penumbra::app {
 
@@ -35,7 +36,11 @@ at::Device use_machine(const MachineOptions& options) {
     set_blas_threads(options.threads);
   }
   const bool has_cuda = at::hasCUDA();
-  if (options.device.empty()) return has_cuda ? at::Device("cuda") : at::Device("cpu");
+  const auto count = has_cuda ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
+  const auto of_this_process = [&](const char* any) {
+    return device_of(launch_from(environment()), at::Device(any), count);
+  };
+  if (options.device.empty()) return of_this_process(has_cuda ? "cuda" : "cpu");
   const auto& name = options.device;
   const bool index_ok =
       name.size() == 6 && name.rfind("cuda:", 0) == 0 && std::isdigit(static_cast<unsigned char>(name[5]));
@@ -43,8 +48,7 @@ at::Device use_machine(const MachineOptions& options) {
     input_error("--device: expected cpu, cuda or cuda:N, found {}", name);
   if (name != "cpu" && !has_cuda)
     input_error("--device: {} was asked for, but this build or machine has no CUDA", name);
-  const at::Device device(name);
-  const auto count = static_cast<int64_t>(torch::cuda::device_count());
+  const auto device = of_this_process(name.c_str());
   if (device.is_cuda() && device.has_index() && device.index() >= count)
     input_error("--device: {} was asked for, but this machine has {} GPU{}", name, count, count == 1 ? "" : "s");
   return device;

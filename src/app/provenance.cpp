@@ -18,7 +18,9 @@ std::string checksum(const std::filesystem::path& path) {
 }
 
 json provenance(const Problem& problem) {
-  json now{{"device", problem.placement.device.str()}, {"libtorch", TORCH_VERSION}, {"files", json::object()}};
+  // Without its number, which differs between processes.
+  const auto device = c10::DeviceTypeName(problem.placement.device.type(), true);
+  json now{{"device", device}, {"libtorch", TORCH_VERSION}, {"files", json::object()}};
   for (const auto& file : problem.files) now["files"][file.string()] = checksum(file);
   return now;
 }

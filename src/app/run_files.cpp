@@ -50,6 +50,7 @@ json common_summary(const Problem& problem, const ChainRun& run) {
   return {{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}, {"libtorch", TORCH_VERSION}}},
           {"device", problem.placement.device.str()},
           {"threads", at::get_num_threads()},
+          {"processes", run.team().size()},
           {"seed", problem.seed},
           {"started", utc(now - elapsed)},
           {"finished", utc(now)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "app/command.h"
@@ -77,8 +78,9 @@ void drop_checkpoint(const fs::path& folder) {
 }
 
 int report_divergence(const Problem& problem, const fs::path& folder, const ChainRun& run) {
-  const auto start = problem.initial_state().x;
-  const auto limits = step_limits(problem, start.narrow(0, 0, std::min<int64_t>(4, start.size(0))));
+  auto few = problem.plan;
+  few.chains = std::min<int64_t>(4, few.chains);
+  const auto limits = step_limits(problem, problem.initial_state(few).x);
   write_divergence(folder, problem, run, limits);
   drop_checkpoint(folder);
   const auto summary = nlohmann::json::parse(io::read_file(folder / "summary.json"));
@@ -86,42 +88,64 @@ int report_divergence(const Problem& problem, const fs::path& folder, const Chai
   return diverged;
 }
 
+int report_interrupt(const Problem& problem, const fs::path& folder, const ChainRun& run) {
+  run.trace().write(folder / "trace.csv");
+  fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state is saved, continue with --resume\n",
+             run.state().k, problem.plan.steps);
+  return interrupted;
+}
+
+int finish(const Problem& problem, const fs::path& folder, const ChainRun& run) {
+  write_results(folder, problem, run);
+  // The checkpoint goes last: until then a killed run can still be finished from it.
+  drop_checkpoint(folder);
+  return print_summary(folder);
+}
+
+bool complete(const fs::path& folder) {
+  return fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint");
+}
+
 }  // namespace
 
-int sample_run(const Problem& problem, const fs::path& folder, Resume resume) {
-  io::require_writable(folder, bytes_needed(problem));
-  const io::FolderLock lock(folder);
-  claim(problem, folder, resume);
-  if (fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint")) {
-    fmt::print("{}: this run is complete\n", folder.string());
-    return print_summary(folder);
-  }
+int sample_run(const Problem& problem, const fs::path& folder, Resume resume, const Team& team) {
+  if (team.size() > problem.plan.chains)
+    input_error("chains: {} cannot be shared by {} processes; launch at most one process a chain", problem.plan.chains,
+                team.size());
+  const auto lead = [&](auto action) { return static_cast<int>(team.lead(action)); };
+  std::optional<io::FolderLock> lock;
+  const bool done = lead([&] {
+    io::require_writable(folder, bytes_needed(problem));
+    lock.emplace(folder);
+    claim(problem, folder, resume);
+    return complete(folder);
+  });
+  if (done)
+    return lead([&] {
+      fmt::print("{}: this run is complete\n", folder.string());
+      return print_summary(folder);
+    });
 
-  ChainRun run(problem.plan, problem.posterior, *problem.sampler, problem.initial_state(), folder / "checkpoint");
+  ChainRun run(problem.plan, problem.posterior, *problem.sampler,
+               problem.initial_state(problem.plan.share(team.rank(), team.size())), folder / "checkpoint", team);
   if (resume == Resume::yes) {
-    if (run.resume())
+    const bool found = run.resume();
+    if (team.leads() && found)
       fmt::print(stderr, "continuing after step {} of {}\n", run.state().k, problem.plan.steps);
-    else
+    else if (team.leads())
       fmt::print(stderr, "{}: no checkpoint yet, starting at the first step\n", folder.string());
   }
   listen_for_interrupts();
   Outcome outcome;
   {
     Progress progress;
-    run.after_step = [&](const ChainRun& now) { progress(now); };
+    if (team.leads()) run.after_step = [&](const ChainRun& now) { progress(now); };
     outcome = run.run();
   }
-  if (outcome == Outcome::interrupted) {
-    run.trace().write(folder / "trace.csv");
-    fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state is saved, continue with --resume\n",
-               run.state().k, problem.plan.steps);
-    return interrupted;
-  }
-  if (outcome == Outcome::diverged) return report_divergence(problem, folder, run);
-  write_results(folder, problem, run);
-  // The checkpoint goes last: until then a killed run can still be finished from it.
-  drop_checkpoint(folder);
-  return print_summary(folder);
+  if (outcome == Outcome::interrupted) return lead([&] { return report_interrupt(problem, folder, run); });
+  if (outcome == Outcome::diverged) return lead([&] { return report_divergence(problem, folder, run); });
+  run.gather();
+  return lead([&] { return finish(problem, folder, run); });
 }
 
 }  // namespace penumbra::app

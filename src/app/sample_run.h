@@ -4,12 +4,15 @@
 #include <filesystem>
 
 #include "app/wiring.h"
+#include "team/team.h"
 
 namespace penumbra::app {
 
 enum class Resume { no, yes };
 
-/// Returns the program's exit code. Nothing is computed before the folder is known to be writable and ours.
-int sample_run(const Problem& problem, const std::filesystem::path& folder, Resume resume);
+/// Returns the program's exit code, the same in all processes. Nothing is computed before the folder is known to be
+/// writable and ours. Rank 0 alone writes.
+int sample_run(const Problem& problem, const std::filesystem::path& folder, Resume resume,
+               const Team& team = Team::alone());
 
 }  // namespace penumbra::app

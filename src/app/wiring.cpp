@@ -68,8 +68,11 @@ void add_config_options(CLI::App& command, ConfigOptions& options) {
   add_machine_options(command, options.machine);
 }
 
-ChainState Problem::initial_state() const {
-  return penumbra::initial_state(start, *posterior.prior, seed, plan.first_chain, plan.chains, placement);
+ChainState Problem::initial_state(const RunPlan& part) const {
+  auto own = start;
+  if (own.image.defined() && own.image.size(0) > 1)
+    own.image = own.image.narrow(0, part.first_chain - plan.first_chain, part.chains);
+  return penumbra::initial_state(own, *posterior.prior, seed, part.first_chain, part.chains, placement);
 }
 
 Problem load_problem(const ConfigOptions& options) {

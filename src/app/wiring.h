@@ -29,7 +29,8 @@ struct Problem {
   std::string resolved;                      ///< config.yaml: every key, defaults included
   std::vector<std::filesystem::path> files;  ///< every file that the configuration names
 
-  ChainState initial_state() const;
+  /// x_0 of the chains of `part`, the plan or a share of it.
+  ChainState initial_state(const RunPlan& part) const;
 };
 
 struct ConfigOptions {

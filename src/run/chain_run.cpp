@@ -4,28 +4,31 @@
 #include <c10/core/GradMode.h>
 
 #include <chrono>
+#include <limits>
 
 #include "core/error.h"
-#include "run/checkpoint.h"
 #include "run/interrupt.h"
 
 namespace penumbra {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
 ChainRun::ChainRun(RunPlan plan, const Posterior& posterior, const Sampler& sampler, ChainState start,
-                   std::filesystem::path checkpoint_folder)
-    : plan_(plan),
+                   std::filesystem::path checkpoint_folder, Team team)
+    : team_(std::move(team)),
+      plan_(plan),
+      own_(plan.share(team_.rank(), team_.size())),
       posterior_(posterior),
       sampler_(sampler),
       state_(std::move(start)),
       checkpoint_folder_(std::move(checkpoint_folder)),
-      statistics_(plan.history_bytes) {}
+      statistics_(own_.history_bytes) {}
 
 Outcome ChainRun::run() {
   c10::NoGradGuard no_gradients;
@@ -35,23 +38,33 @@ Outcome ChainRun::run() {
     const auto info = step_all();
     seconds_ += seconds_since(last_tick);
     last_tick = Clock::now();
-    if (diverged()) {
+    const auto found = findings(last_save);
+    if (found.diverged) {
       trace_.add(trace_row(info));
       return Outcome::diverged;
     }
     if (plan_.records(state_.k)) statistics_.add(state_.x);
     if (plan_.traces(state_.k)) trace_.add(trace_row(info));
     after_step(*this);
-    const bool stop = interrupted();
-    const bool due = seconds_ - last_save >= plan_.checkpoint_every_s ||
-                     (plan_.checkpoint_every_steps > 0 && state_.k % plan_.checkpoint_every_steps == 0);
-    if (!checkpoint_folder_.empty() && (due || stop || state_.k == plan_.steps)) {
+    if (!checkpoint_folder_.empty() && (found.due || found.stop || state_.k == plan_.steps)) {
       save();
       last_save = seconds_;
     }
-    if (stop && state_.k < plan_.steps) return Outcome::interrupted;
+    if (found.stop && state_.k < plan_.steps) return Outcome::interrupted;
   }
   return Outcome::finished;
+}
+
+/// What any of the processes found after a step: all of them act on it, at the same step. A NaN compares false with
+/// everything, so divergence is asked the other way round.
+ChainRun::Findings ChainRun::findings(double last_save) const {
+  const bool diverged = !(state_.x.abs().max().item<double>() <= plan_.divergence_limit);
+  const bool due = seconds_ - last_save >= plan_.checkpoint_every_s ||
+                   (plan_.checkpoint_every_steps > 0 && state_.k % plan_.checkpoint_every_steps == 0);
+  auto flags = at::tensor({int64_t{diverged}, int64_t{interrupted()}, int64_t{due && team_.leads()}}, at::kLong);
+  team_.sum(flags);
+  const auto* flag = flags.data_ptr<int64_t>();
+  return {flag[0] > 0, flag[1] > 0, flag[2] > 0};
 }
 
 /// All chains take step k before any takes step k+1, whatever the batch, so that a checkpoint is one iteration.
@@ -74,51 +87,93 @@ StepInfo ChainRun::step_all() {
   return info;
 }
 
-/// A NaN compares false with everything, so the question is asked the other way round.
-bool ChainRun::diverged() const { return !(state_.x.abs().max().item<double>() <= plan_.divergence_limit); }
-
 TraceRow ChainRun::trace_row(const StepInfo& info) const {
-  constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+  auto chi2 = at::zeros({state_.x.size(0)}, at::kDouble);
+  double count = 0;
+  for (const auto& misfit : posterior_.likelihood->misfit(state_.x)) {
+    chi2 += misfit.chi2.to(at::kCPU, at::kDouble) * static_cast<double>(misfit.data_count);
+    count += static_cast<double>(misfit.data_count);
+  }
+  const auto largest = flat(state_.x).abs().amax(1);
+  std::vector<Tensor> columns{count > 0 ? chi2 / count : at::full_like(chi2, absent)};
+  for (const auto& column : {info.grad_norm, info.score_norm, largest})
+    columns.push_back(column.to(at::kCPU, at::kDouble));
+  const auto per_chain = team_.gather(at::stack(columns, 1));
   TraceRow row;
+  row.spread = spread();
+  if (!team_.leads()) return row;
   row.iteration = static_cast<double>(state_.k);
   row.sigma = info.sigma;
   row.alpha = info.alpha;
   row.step_size = info.step_size;
-  double chi2 = 0, count = 0;
-  for (const auto& misfit : posterior_.likelihood->misfit(state_.x)) {
-    chi2 += misfit.chi2.mean().item<double>() * static_cast<double>(misfit.data_count);
-    count += static_cast<double>(misfit.data_count);
-  }
-  row.chi2 = count > 0 ? chi2 / count : absent;
-  row.gradient_norm = info.grad_norm.mean().item<double>();
-  row.score_norm = info.score_norm.mean().item<double>();
-  row.max_abs = state_.x.abs().max().item<double>();
-  row.spread = state_.x.size(0) > 1 ? state_.x.std(0).mean().item<double>() : absent;
+  const auto mean = per_chain.mean(0);
+  row.chi2 = mean[0].item<double>();
+  row.gradient_norm = mean[1].item<double>();
+  row.score_norm = mean[2].item<double>();
+  row.max_abs = per_chain.select(1, 3).max().item<double>();
   row.seconds = seconds_;
   return row;
 }
 
-void ChainRun::save() {
-  Checkpoint checkpoint{state_.k, seconds_, statistics_.state()};
-  checkpoint.tensors["x"] = state_.x;
+/// In two passes, so that no process needs the chains of another.
+double ChainRun::spread() const {
+  if (plan_.chains < 2) return absent;
+  auto mean = state_.x.sum({0}, false, at::kDouble);
+  team_.sum(mean);
+  mean /= static_cast<double>(plan_.chains);
+  auto squares = (state_.x - mean.to(state_.x.scalar_type())).square().sum({0}, false, at::kDouble);
+  team_.sum(squares);
+  return (squares / static_cast<double>(plan_.chains - 1)).sqrt().mean().item<double>();
+}
+
+/// Of all processes, on rank 0: the same as that of one process.
+Checkpoint ChainRun::checkpoint() const {
+  Checkpoint checkpoint{state_.k, seconds_, statistics_.state(team_)};
+  checkpoint.tensors["x"] = team_.gather(state_.x);
   checkpoint.tensors["trace"] = trace_.state();
-  save_checkpoint(checkpoint_folder_, checkpoint);
+  return checkpoint;
+}
+
+void ChainRun::save() {
+  const auto whole = checkpoint();
+  team_.lead([&] {
+    save_checkpoint(checkpoint_folder_, whole);
+    return 0;
+  });
+}
+
+void ChainRun::adopt(const Checkpoint& checkpoint, const RunPlan& part) {
+  const auto first = part.first_chain - plan_.first_chain;
+  state_ = {checkpoint.tensors.at("x").narrow(0, first, part.chains).to(state_.x.device()), checkpoint.k,
+            part.first_chain};
+  seconds_ = checkpoint.seconds;
+  trace_.restore(checkpoint.tensors.at("trace"));
+  statistics_ = Statistics(part.history_bytes);
+  statistics_.restore(checkpoint.tensors, first, part.chains);
+}
+
+void ChainRun::gather() {
+  if (team_.size() == 1) return;
+  const auto whole = checkpoint();
+  if (team_.leads()) adopt(whole, plan_);
 }
 
 bool ChainRun::resume() {
-  auto checkpoint = load_checkpoint(checkpoint_folder_);
+  const auto checkpoint = load_checkpoint(checkpoint_folder_);
+  const auto mine = at::scalar_tensor(checkpoint ? checkpoint->k : -1, at::kLong);
+  auto leaders = mine.clone();
+  team_.broadcast(leaders);
+  if (team_.any(!mine.equal(leaders)))
+    input_error("{}: the processes find different checkpoints; expected a folder that all of them share",
+                checkpoint_folder_.string());
   if (!checkpoint) return false;
   const auto& x = checkpoint->tensors.at("x");
-  if (x.sizes() != state_.x.sizes() || x.scalar_type() != state_.x.scalar_type())
+  auto expected = state_.x.sizes().vec();
+  expected[0] = plan_.chains;
+  if (x.sizes() != at::IntArrayRef(expected) || x.scalar_type() != state_.x.scalar_type())
     input_error("{}: the checkpoint holds {} images, the configuration asks for {}", checkpoint_folder_.string(),
-                describe(x.sizes()), describe(state_.x.sizes()));
-  state_.x = x.to(state_.x.device());
-  state_.k = checkpoint->k;
-  seconds_ = checkpoint->seconds;
-  trace_.restore(checkpoint->tensors.at("trace"));
-  checkpoint->tensors.erase("x");
-  checkpoint->tensors.erase("trace");
-  statistics_.restore(checkpoint->tensors);
+                describe(x.sizes()), describe(expected));
+  adopt(*checkpoint, own_);
   return true;
 }
 

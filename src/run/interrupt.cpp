@@ -8,11 +8,11 @@ namespace {
 volatile std::sig_atomic_t signalled = 0;
 
 void handle(int signal) {
-  if (signalled) {
+  if (signalled == signal) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-  signalled = 1;
+  signalled = signal;
 }
 
 }  // namespace

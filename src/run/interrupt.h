@@ -1,4 +1,5 @@
-/// SIGINT and SIGTERM ask a run to stop at the end of its step; a second signal ends the program at once.
+/// SIGINT and SIGTERM ask a run to stop at the end of its step; the same signal a
+/// second time ends the program at once. (Another one does not: launchers pass a terminal's SIGINT on as SIGTERM.)
 #pragma once
 
 namespace penumbra {

@@ -6,6 +6,7 @@
 
 #include "diagnostics/history.h"
 #include "diagnostics/moments.h"
+#include "team/team.h"
 
 namespace penumbra {
 
@@ -21,8 +22,10 @@ class Statistics {
   const diagnostics::RunningMoments& moments() const { return moments_; }
   const diagnostics::History& history() const { return history_; }
 
-  std::map<std::string, Tensor> state() const;
-  void restore(const std::map<std::string, Tensor>& state);
+  /// Of the chains of all processes together; on rank 0.
+  std::map<std::string, Tensor> state(const Team& team = Team::alone()) const;
+  /// Takes `count` chains from number `first` on out of such a state.
+  void restore(std::map<std::string, Tensor> state, int64_t first, int64_t count);
 
  private:
   diagnostics::RunningMoments moments_;

@@ -12,23 +12,43 @@
 #include "core/random.h"
 #include "io/npy.h"
 #include "support/paths.h"
+#include "support/port.h"
 
 namespace penumbra::test {
 namespace fs = std::filesystem;
 namespace {
 
-pid_t spawn(const std::vector<std::string>& args, const fs::path& out, const fs::path& err) {
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// `variables`, "NAME=value", are added to the environment.
+pid_t spawn(const std::vector<std::string>& args, const fs::path& out, const fs::path& err,
+            std::vector<std::string> variables = {}) {
   std::vector<std::string> words{program().string()};
   words.insert(words.end(), args.begin(), args.end());
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  for (char** variable = environ; *variable; ++variable) variables.emplace_back(*variable);
+  const auto argv = pointers(words), envp = pointers(variables);
   const pid_t pid = fork();
   if (pid != 0) return pid;
   dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDOUT_FILENO);
   dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
-  execv(argv[0], argv.data());
+  execve(argv[0], argv.data(), envp.data());
   _exit(127);
+}
+
+/// One variable set a process. One thread each, as torchrun has it: the tests' machine may have two cores.
+std::vector<std::vector<std::string>> places(int size) {
+  const auto port = free_port();
+  std::vector<std::vector<std::string>> places;
+  for (int rank = 0; rank < size; ++rank)
+    places.push_back({fmt::format("RANK={}", rank), fmt::format("LOCAL_RANK={}", rank),
+                      fmt::format("WORLD_SIZE={}", size), "MASTER_ADDR=127.0.0.1", fmt::format("MASTER_PORT={}", port),
+                      "OMP_NUM_THREADS=1", "PENUMBRA_TIMEOUT_S=60"});
+  return places;
 }
 
 }  // namespace
@@ -45,6 +65,26 @@ Result penumbra(const std::vector<std::string>& args) {
   const auto folder = scratch();
   const int code = wait_for(spawn(args, folder / "out", folder / "err"));
   return {code, read_text(folder / "out"), read_text(folder / "err")};
+}
+
+std::vector<pid_t> start_team(int size, const std::vector<std::string>& args) {
+  std::vector<pid_t> members;
+  for (const auto& place : places(size)) members.push_back(spawn(args, "/dev/null", "/dev/null", place));
+  return members;
+}
+
+std::vector<Result> penumbra_team(int size, const std::vector<std::string>& args) {
+  const auto folder = scratch();
+  std::vector<pid_t> members;
+  for (const auto& place : places(size))
+    members.push_back(spawn(args, folder / (place[0] + ".out"), folder / (place[0] + ".err"), place));
+  std::vector<Result> results;
+  for (const auto member : members) {
+    const auto name = fmt::format("RANK={}", results.size());
+    const int code = wait_for(member);
+    results.push_back({code, read_text(folder / (name + ".out")), read_text(folder / (name + ".err"))});
+  }
+  return results;
 }
 
 void write_text(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }

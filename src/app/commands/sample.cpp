@@ -18,7 +18,8 @@ std::function<int()> declare(CLI::App& command) {
   command.add_flag("--resume", options->resume, "continue a run that was interrupted");
   return [options] {
     const auto problem = load_problem(options->config);
-    return sample_run(problem, options->out, options->resume ? Resume::yes : Resume::no);
+    const auto team = Team::from_environment(problem.placement.device);
+    return sample_run(problem, options->out, options->resume ? Resume::yes : Resume::no, team);
   };
 }
 
