@@ -14,5 +14,6 @@ if(CMAKE_CUDA_COMPILER)
 endif()
 if(CMAKE_CUDA_COMPILER AND TARGET torch_cuda)
   target_sources(penumbra PRIVATE $<TARGET_OBJECTS:penumbra_kernels>)
-  target_compile_definitions(penumbra PRIVATE PENUMBRA_CUDA)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp PROPERTIES COMPILE_DEFINITIONS
+                              PENUMBRA_CUDA SKIP_PRECOMPILE_HEADERS ON)
 endif()

@@ -29,8 +29,7 @@ if(JPEG_FOUND)
 endif()
 target_compile_features(penumbra PUBLIC cxx_std_20)
 target_compile_options(penumbra PRIVATE -Wall -Wextra)
-target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}"
-                                            PENUMBRA_PRIORS="${PROJECT_SOURCE_DIR}/priors")
+target_compile_definitions(penumbra PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")
 # LibTorch's headers are not ours to warn about.
 set_property(TARGET penumbra PROPERTY NO_SYSTEM_FROM_IMPORTED OFF)
 target_include_directories(penumbra SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
@@ -41,6 +40,10 @@ target_precompile_headers(penumbra PRIVATE <ATen/ATen.h> <fmt/format.h> <nlohman
 set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/core/random.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math" SKIP_PRECOMPILE_HEADERS ON)
+# A definition of its own keeps a file from using the precompiled header.
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/priors/shipped.cpp
+  PROPERTIES COMPILE_DEFINITIONS PENUMBRA_PRIORS="${PROJECT_SOURCE_DIR}/priors" SKIP_PRECOMPILE_HEADERS ON)
 include(${CMAKE_CURRENT_LIST_DIR}/team.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/kernels.cmake)
 

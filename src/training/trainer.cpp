@@ -69,8 +69,8 @@ Tensor Trainer::loss(const Tensor& x, const Tensor& sigma, const Tensor& noise) 
 Trainer::Step Trainer::step() {
   const auto rows = rows_of_rank(options_.batch, team_.rank(), team_.size());
   // Dropout and GPU noise draw from LibTorch's generator: a seed for every step makes them resume exactly.
-  at::globalContext().defaultGenerator(device_).set_current_seed(
-      mix(mix(options_.seed, static_cast<uint64_t>(k_)), static_cast<uint64_t>(team_.rank())));
+  auto generator = at::globalContext().defaultGenerator(device_);
+  generator.set_current_seed(mix(mix(options_.seed, static_cast<uint64_t>(k_)), static_cast<uint64_t>(team_.rank())));
   const auto indices = order_(k_).narrow(0, rows.first, rows.count);
   // One level from each of `batch` equal parts of the law: the loss varies less from step to step.
   const auto place =

@@ -1,0 +1,111 @@
+/// Our network and samplers against outputs of the paper's official code (../shared/golden).
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <gtest/gtest.h>
+
+#include "likelihoods/gaussian.h"
+#include "models/dense.h"
+#include "priors/score.h"
+#include "samplers/pmc.h"
+#include "support/npz.h"
+#include "support/paths.h"
+
+namespace penumbra {
+namespace {
+
+constexpr double tolerance = 1e-4;
+
+std::shared_ptr<const Score> official(const std::string& weights, const std::string& arch) {
+  auto settings = Settings::from_text(
+      fmt::format("{{kind: network, file: {}, arch: {}, compute: float32}}", weights, arch), "test");
+  auto prior = make_prior(settings, {at::kFloat, at::kCPU});
+  settings.finish();
+  return prior;
+}
+
+/// Of the Euclidean norm.
+double difference(const Tensor& a, const Tensor& b) { return ((a - b).norm() / b.norm()).item<double>(); }
+
+struct OfficialNetwork : testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(OfficialNetwork, ScoreIsThatOfTheOfficialCode) {
+  const auto [name, file] = GetParam();
+  const auto golden = test::shared("golden/" + name + ".npz");
+  if (!golden) GTEST_SKIP() << "no ../shared/golden here";
+  const auto prior =
+      official(test::shared("golden/" + file)->string(), test::shared("golden/" + name + ".json")->string());
+  const auto arrays = test::read_npz(*golden);
+  const auto &x = arrays.at("x"), &sigma = arrays.at("sigma"), &score = arrays.at("score");
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    const double level = sigma[i].item<double>();
+    const auto ours = prior->score(x.narrow(0, i, 1), level);
+    EXPECT_LT(difference(ours[0], score[i]), tolerance) << "sigma " << level;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, OfficialNetwork,
+                         testing::Values(std::pair{"unet_a", "unet_a.pth"}, std::pair{"unet_b", "unet_b.ckpt"}),
+                         [](const auto& info) { return info.param.first; });
+
+/// Centred orthonormal FFT, then a mask: single-coil MRI.
+class MaskedFourier final : public ForwardModel {
+ public:
+  explicit MaskedFourier(Tensor mask) : ForwardModel("masked fourier", {1, 32, 32}, {1, 32, 32}), mask_(mask) {}
+  bool linear() const override { return true; }
+
+ private:
+  Tensor do_apply(const Tensor& x) const override {
+    const auto shifted = at::fft_ifftshift(x, at::IntArrayRef{2, 3});
+    return mask_ * at::fft_fftshift(at::fft_fft2(shifted, {}, {2, 3}, "ortho"), at::IntArrayRef{2, 3});
+  }
+  Tensor do_vjp(const Tensor&, const Tensor& r) const override {
+    const auto shifted = at::fft_ifftshift(mask_ * r, at::IntArrayRef{2, 3});
+    return at::real(at::fft_fftshift(at::fft_ifft2(shifted, {}, {2, 3}, "ortho"), at::IntArrayRef{2, 3}));
+  }
+  Tensor mask_;
+};
+
+struct OfficialSteps : testing::Test {
+  void SetUp() override {
+    const auto golden = test::shared("golden/pmc_steps.npz");
+    if (!golden) GTEST_SKIP() << "no ../shared/golden here";
+    arrays = test::read_npz(*golden);
+    prior = official(test::shared("golden/unet_a.pth")->string(), test::shared("golden/unet_a.json")->string());
+  }
+  double number(const std::string& name) { return arrays.at(name).item<double>(); }
+  std::map<std::string, Tensor> arrays;
+  std::shared_ptr<const Score> prior;
+  const double beta = std::sqrt(1e-4);
+};
+
+TEST_F(OfficialSteps, DriftsOfPmcOnMri) {
+  c10::NoGradGuard no_gradients;
+  const auto A = std::make_shared<MaskedFourier>(arrays.at("mask")[0]);
+  const auto g = std::make_shared<GaussianLikelihood>(A, arrays.at("y")[0], beta);
+  const auto x = arrays.at("x");
+  EXPECT_LT(difference(g->grad(x), arrays.at("grad")), tolerance);
+  const GeometricSchedule::Options annealing{number("sigma0"), number("sigma_min"), number("xi"), number("alpha0")};
+  const double gamma = number("gamma");
+  constexpr uint64_t seed = 3;
+  for (const auto& [name, discretization] : {std::pair{"pnp", Discretization::pnp}, {"red", Discretization::red}}) {
+    const AnnealedPmc sampler({g, prior}, seed,
+                              {discretization, gamma, std::make_shared<GeometricSchedule>(annealing)});
+    for (const int64_t t : {0, 100, 500, 2000}) {
+      ChainState state{x, t, 0};
+      sampler.step(state);
+      // What is left of a step without its noise, in float64: the drift is small beside it.
+      const auto noise = std::sqrt(2 * gamma) * normal({seed, 0, t}, Stream::langevin, x).to(at::kDouble);
+      const auto drift = state.x.to(at::kDouble) - x.to(at::kDouble) - noise;
+      EXPECT_LT(difference(drift, arrays.at(fmt::format("{}_drift_{}", name, t))), tolerance) << name << " at " << t;
+    }
+  }
+}
+
+TEST_F(OfficialSteps, GradientOfCompressedSensing) {
+  const auto A = std::make_shared<DenseModel>(Shape{1, 32, 32}, arrays.at("cs_A"));
+  const GaussianLikelihood g(A, arrays.at("cs_y").reshape({-1}), beta);
+  EXPECT_LT(difference(g.grad(arrays.at("x")), arrays.at("cs_grad")), tolerance);
+}
+
+}  // namespace
+}  // namespace penumbra

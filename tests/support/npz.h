@@ -1,0 +1,14 @@
+/// NumPy's archives, compressed or not: golden data comes in them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "core/tensor.h"
+
+namespace penumbra::test {
+
+std::map<std::string, Tensor> read_npz(const std::filesystem::path& path);
+
+}  // namespace penumbra::test
