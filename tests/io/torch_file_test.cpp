@@ -241,6 +241,15 @@ TEST(TorchFile, RefusesOtherArchives) {
   EXPECT_TRUE(contains(error_of("neither"), "x.pth: expected weights as safetensors or as torch.save writes them"));
 }
 
+TEST(TorchFile, RefusesNamesThatAreNoText) {
+  const auto error = [](const std::string& name) {
+    return error_of(archive(dictionary(text(name) + tensor_of(twelve, {1}, {1}))));
+  };
+  for (const auto* name : {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) EXPECT_EQ(error(name), "") << name;
+  for (const auto* name : {"\xff", "\xc3", "\xc3(", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
+    EXPECT_EQ(error(name), "x.pth: expected names in UTF-8");
+}
+
 TEST(TorchFile, RefusesBrokenPickles) {
   const std::string proto = "\x80\x02";
   for (const auto& pickle : {""s,
