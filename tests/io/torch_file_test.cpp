@@ -22,12 +22,12 @@ using namespace std::string_literals;
 
 Weights read(const std::string& name) { return read_weights(test::corpus("torch_file/" + name)); }
 
-/// The archive of torch.save around this pickle, with storages 0 (48 bytes) and 1 (4 bytes).
+/// The archive of torch.save around this pickle, with a storage 0 of the floats 0 to 11.
 std::string archive(const std::string& pickle, const std::string& order = "little") {
+  const auto floats = at::arange(12, at::kFloat);
   return test::zip_archive({{"a/data.pkl", pickle},
                             {"a/byteorder", order},
-                            {"a/data/0", std::string(48, '\0')},
-                            {"a/data/1", std::string(4, '\0')}});
+                            {"a/data/0", {static_cast<const char*>(floats.data_ptr()), floats.nbytes()}}});
 }
 
 std::string error_of(const std::string& bytes) {
@@ -213,6 +213,22 @@ TEST(TorchFile, RefusesTensorsBeyondTheirStorage) {
   EXPECT_TRUE(
       contains(error(tensor_of(storage("FloatStorage", "7", 1), {1}, {1})), "a/data/7: the archive has no such entry"));
   EXPECT_TRUE(contains(error(tensor_of(storage("FlotStorage", "0", 12), {1}, {1})), "found torch.FlotStorage"));
+}
+
+TEST(TorchFile, ReadsStoragesThatAreViewsOfOthers) {
+  // Old files give a view's key, first element and size after the size of the whole.
+  const auto view = [](int64_t first, int64_t count) {
+    auto whole = twelve;
+    whole.pop_back();
+    return whole + "(" + text("view") + integer(first) + integer(count) + "tt";
+  };
+  const auto file = [&](const std::string& storage, const std::vector<int64_t>& shape) {
+    return archive(dictionary(text("w") + tensor_of(storage, shape, {1}, 1)));
+  };
+  EXPECT_TRUE(at::equal(parse_weights(file(view(2, 4), {3}), "x.pth").tensors.at("w"), at::tensor({3.0F, 4.0F, 5.0F})));
+  EXPECT_TRUE(contains(error_of(file(view(2, 4), {4})), "within its storage's 4 elements, found 4 from 1"));
+  EXPECT_TRUE(contains(error_of(file(view(9, 4), {1})), "a view within the storage's 12 elements, found 4 from 9"));
+  EXPECT_TRUE(contains(error_of(file(view(INT64_MAX, INT64_MAX), {1})), "a view within"));
 }
 
 TEST(TorchFile, RefusesTensorsThatRepeatThemselvesWithoutEnd) {
