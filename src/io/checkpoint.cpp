@@ -26,7 +26,7 @@ using Candidates = std::array<std::optional<ValueId>, keys.size()>;
 
 Candidates candidates(const Pickle& pickle, ValueId id) {
   Candidates found;
-  const auto pairs = entries(pickle, id);
+  const auto pairs = entries_of(pickle, id);
   if (!pairs) return found;
   for (const auto& [key, value] : *pairs) {
     if (pickle[key].kind != Kind::text) continue;
@@ -37,7 +37,7 @@ Candidates candidates(const Pickle& pickle, ValueId id) {
 }
 
 bool holds_tensors(const Pickle& pickle, ValueId id) {
-  const auto pairs = entries(pickle, id);
+  const auto pairs = entries_of(pickle, id);
   return pairs && std::any_of(pairs->begin(), pairs->end(), [&](auto& pair) {
            return pickle[pair.first].kind == Kind::text && is_tensor(pickle, pair.second);
          });
@@ -69,7 +69,7 @@ StateDictionary find_state_dictionary(const Pickle& pickle, const std::string& n
     if (i < averages && remark.empty()) remark = fmt::format("{} holds no named tensors", keys[i]);
   }
   if (holds_tensors(pickle, pickle.root)) return {pickle.root, "", remark};
-  if (pickle[pickle.root].kind == Kind::object && !entries(pickle, pickle.root) && !is_tensor(pickle, pickle.root))
+  if (pickle[pickle.root].kind == Kind::object && !entries_of(pickle, pickle.root) && !is_tensor(pickle, pickle.root))
     input_error(
         "{}: expected a dictionary of tensors, found {}, which is not executed (of a whole model, save its "
         "state_dict() instead)",

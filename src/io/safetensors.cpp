@@ -196,7 +196,7 @@ std::string format_safetensors(const Safetensors& content) {
   std::stable_sort(order.begin(), order.end(),
                    [](auto* a, auto* b) { return size_of(a->second.type) > size_of(b->second.type); });
 
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  auto header = json::object();
   if (!content.metadata.empty()) header[metadata_key] = content.metadata;
   size_t end = 0;
   for (const auto* item : order) {

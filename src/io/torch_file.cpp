@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "core/error.h"
 #include "core/nearest.h"
@@ -36,20 +37,41 @@ void check_total(int64_t& total, const StoredTensor& tensor, size_t file_size, c
     input_error("{}: expected tensors of at most {} bytes in a file of {}", where, most, file_size);
 }
 
+/// As JSON, and so safetensors, demands of names: no overlong forms, no surrogates.
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    if (length == 0 || text.size() - i < length) return false;
+    uint32_t code = length == 1 ? lead : lead & (0x7f >> length);
+    for (size_t k = 1; k < length; ++k) {
+      const auto byte = static_cast<unsigned char>(text[i + k]);
+      if ((byte & 0xc0) != 0x80) return false;
+      code = code << 6 | (byte & 0x3f);
+    }
+    if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || code > 0x10ffff) return false;
+    if (code >= 0xd800 && code < 0xe000) return false;
+    i += length;
+  }
+  return true;
+}
+
 TorchFile choose(const Pickle& pickle, const StorageBytes& storages, size_t file_size, const std::string& name) {
   const auto dictionary = find_state_dictionary(pickle, name);
   const auto within = dictionary.path.empty() ? name : name + ": " + dictionary.path;
-  const auto pairs = entries(pickle, dictionary.id);
+  const auto pairs = entries_of(pickle, dictionary.id);
   TorchFile file;
   int64_t total = 0;
   for (const auto& [key, value] : *pairs) {
     if (pickle[key].kind != Kind::text || !is_tensor(pickle, value)) continue;
     if (pickle[key].text.size() > longest_name)
       input_error("{}: expected names of at most {} bytes", within, longest_name);
+    if (!is_utf8(pickle[key].text)) input_error("{}: expected names in UTF-8", within);
     const std::string text(pickle[key].text);
     const auto where = fmt::format("{}: {}", within, excerpt(text));
-    const auto& stored = file.tensors[text] = tensor(pickle, value, storages, where);
+    auto stored = read_tensor(pickle, value, storages, where);
     check_total(total, stored, file_size, where);
+    file.tensors[text] = std::move(stored);
     if (file.tensors.size() > most_tensors) input_error("{}: expected at most {} tensors", within, most_tensors);
   }
   file.chosen = describe_choice(dictionary, remove_common_prefix(file.tensors));
@@ -94,7 +116,7 @@ Pickle next_pickle(Cursor& in, const std::string& name) {
 }
 
 void check_system(const Pickle& system, const std::string& name) {
-  const auto pairs = entries(system, system.root);
+  const auto pairs = entries_of(system, system.root);
   if (!pairs) input_error("{}: expected a dictionary about the system, found {}", name, describe(system, system.root));
   for (const auto& [key, value] : *pairs)
     if (system[key].text == "little_endian" && system[value].integer == 0)
@@ -105,7 +127,7 @@ void check_system(const Pickle& system, const std::string& name) {
 std::map<std::string, Storage> storages_of(const Pickle& pickle, const std::string& name) {
   std::map<std::string, Storage> storages;
   for (size_t id = 0; id < pickle.values.size(); ++id) {
-    const auto found = storage(pickle, static_cast<ValueId>(id), name);
+    const auto found = read_storage(pickle, static_cast<ValueId>(id), name);
     if (!found) continue;
     const auto& first = storages.emplace(found->key, *found).first->second;
     if (first.element_size != found->element_size)

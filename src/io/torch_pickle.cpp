@@ -135,7 +135,7 @@ std::string_view elements(const Storage& storage, const StorageBytes& bytes, con
 
 }  // namespace
 
-std::optional<std::vector<std::pair<ValueId, ValueId>>> entries(const Pickle& pickle, ValueId id) {
+std::optional<std::vector<std::pair<ValueId, ValueId>>> entries_of(const Pickle& pickle, ValueId id) {
   const auto& value = pickle[id];
   const bool ordered = value.kind == Kind::object && global_name(pickle, value.callable) == "collections.OrderedDict";
   if (value.kind != Kind::dictionary && !ordered && (value.kind != Kind::object || value.items.empty())) return {};
@@ -155,7 +155,7 @@ bool is_tensor(const Pickle& pickle, ValueId id) {
   return function.starts_with("torch._utils._rebuild") || function.starts_with("torch._tensor._rebuild");
 }
 
-std::optional<Storage> storage(const Pickle& pickle, ValueId id, const std::string& where) {
+std::optional<Storage> read_storage(const Pickle& pickle, ValueId id, const std::string& where) {
   if (pickle[id].kind != Kind::persistent) return {};
   const auto& fields = pickle[pickle[id].items[0]].items;
   if (fields.empty() || pickle[fields[0]].text != "storage") return {};
@@ -179,13 +179,13 @@ std::optional<Storage> storage(const Pickle& pickle, ValueId id, const std::stri
   return storage;
 }
 
-StoredTensor tensor(const Pickle& pickle, ValueId id, const StorageBytes& bytes, const std::string& where) {
+StoredTensor read_tensor(const Pickle& pickle, ValueId id, const StorageBytes& bytes, const std::string& where) {
   const auto [function, arguments] = innermost_call(pickle, id, where);
   if (!is_one_of(function, {"torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2"}))
     input_error("{}: expected a dense tensor, found what {} makes", where,
                 function.empty() ? "something unknown" : excerpt(function));
   if (arguments->size() < 4) input_error("{}: expected a storage, offset, shape and strides", where);
-  const auto source = storage(pickle, (*arguments)[0], where);
+  const auto source = read_storage(pickle, (*arguments)[0], where);
   if (!source) input_error("{}: expected a storage, found {}", where, describe(pickle, (*arguments)[0]));
   if (!source->type)
     input_error("{}: type: expected one of {}, found {}", where, element_type_names(), source->type_name);

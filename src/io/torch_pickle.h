@@ -30,16 +30,16 @@ using StorageBytes = std::function<std::string_view(const Storage&)>;
 
 /// Key and value, in the file's order, of a dictionary or of an object that was given items, such as an OrderedDict;
 /// nothing for other values.
-std::optional<std::vector<std::pair<ValueId, ValueId>>> entries(const Pickle& pickle, ValueId id);
+std::optional<std::vector<std::pair<ValueId, ValueId>>> entries_of(const Pickle& pickle, ValueId id);
 
 /// Whether torch would have made a tensor of it, of whatever kind.
 bool is_tensor(const Pickle& pickle, ValueId id);
 
 /// Throws InputError "where: ..." unless it is a dense tensor that lies within its storage.
-StoredTensor tensor(const Pickle& pickle, ValueId id, const StorageBytes& bytes, const std::string& where);
+StoredTensor read_tensor(const Pickle& pickle, ValueId id, const StorageBytes& bytes, const std::string& where);
 
 /// Of a persistent id; nothing where it does not name a storage, InputError where it does so wrongly.
-std::optional<Storage> storage(const Pickle& pickle, ValueId id, const std::string& where);
+std::optional<Storage> read_storage(const Pickle& pickle, ValueId id, const std::string& where);
 
 /// The classes and functions that the pickle names besides those above. None of them was run.
 std::vector<std::string> foreign_names(const Pickle& pickle);

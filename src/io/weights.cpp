@@ -101,7 +101,8 @@ void write_safetensors(const std::filesystem::path& path, const std::map<std::st
   content.metadata = {{"format", "pt"}, {header_key, header.dump()}};
   std::vector<Tensor> held;  // the bytes below lie in these
   for (const auto& [key, tensor] : tensors) {
-    const auto& stored = held.emplace_back(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous());
+    held.push_back(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous());
+    const auto& stored = held.back();
     const auto shape = stored.sizes().vec();
     const std::string_view data(static_cast<const char*>(stored.data_ptr()), stored.nbytes());
     content.tensors[key] = {type_of(stored.scalar_type()), shape, contiguous_strides(shape), data};

@@ -103,6 +103,20 @@ TEST(Commands, InfoSaysWhatThingsAre) {
             (std::vector<int64_t>{6, 1, 12, 12}));
 }
 
+TEST(Commands, InfoSaysWhatWeightsAre) {
+  const auto info = parsed(penumbra({"info", corpus("torch_file/training.ckpt").string(), "--json"}));
+  EXPECT_EQ(info["tensors"], 4);
+  EXPECT_EQ(info["parameters"], 7);
+  EXPECT_EQ(info["types"], nlohmann::json({{"Float", 4}}));
+  EXPECT_EQ(info["chosen"].get<std::string>(), "state_dict_ema, prefix 'module.model.'");
+  EXPECT_TRUE(info["not_executed"].is_array());
+  const auto header = parsed(penumbra({"info", corpus("safetensors/two.safetensors").string(), "--json"}))["header"];
+  EXPECT_EQ(header, nlohmann::json({{"a", {1}}}));
+  const auto hostile = penumbra({"info", corpus("torch_file/hostile.pth").string()});
+  EXPECT_EQ(hostile.code, 2);
+  EXPECT_NE(hostile.err.find("posix.system, which is not executed"), std::string::npos) << hostile.err;
+}
+
 TEST(Commands, EvaluateWritesMetricsAndReport) {
   const auto config = small_problem();
   const auto run = config.parent_path() / "run", truth = config.parent_path() / "truth.npy";

@@ -22,12 +22,12 @@ using namespace std::string_literals;
 
 Weights read(const std::string& name) { return read_weights(test::corpus("torch_file/" + name)); }
 
-/// The archive of torch.save around this pickle, with storages 0 (48 bytes) and 1 (4 bytes).
+/// The archive of torch.save around this pickle, with a storage 0 of the floats 0 to 11.
 std::string archive(const std::string& pickle, const std::string& order = "little") {
+  const auto floats = at::arange(12, at::kFloat);
   return test::zip_archive({{"a/data.pkl", pickle},
                             {"a/byteorder", order},
-                            {"a/data/0", std::string(48, '\0')},
-                            {"a/data/1", std::string(4, '\0')}});
+                            {"a/data/0", {static_cast<const char*>(floats.data_ptr()), floats.nbytes()}}});
 }
 
 std::string error_of(const std::string& bytes) {
@@ -215,6 +215,22 @@ TEST(TorchFile, RefusesTensorsBeyondTheirStorage) {
   EXPECT_TRUE(contains(error(tensor_of(storage("FlotStorage", "0", 12), {1}, {1})), "found torch.FlotStorage"));
 }
 
+TEST(TorchFile, ReadsStoragesThatAreViewsOfOthers) {
+  // Old files give a view's key, first element and size after the size of the whole.
+  const auto view = [](int64_t first, int64_t count) {
+    auto whole = twelve;
+    whole.pop_back();
+    return whole + "(" + text("view") + integer(first) + integer(count) + "tt";
+  };
+  const auto file = [&](const std::string& storage, const std::vector<int64_t>& shape) {
+    return archive(dictionary(text("w") + tensor_of(storage, shape, {1}, 1)));
+  };
+  EXPECT_TRUE(at::equal(parse_weights(file(view(2, 4), {3}), "x.pth").tensors.at("w"), at::tensor({3.0F, 4.0F, 5.0F})));
+  EXPECT_TRUE(contains(error_of(file(view(2, 4), {4})), "within its storage's 4 elements, found 4 from 1"));
+  EXPECT_TRUE(contains(error_of(file(view(9, 4), {1})), "a view within the storage's 12 elements, found 4 from 9"));
+  EXPECT_TRUE(contains(error_of(file(view(INT64_MAX, INT64_MAX), {1})), "a view within"));
+}
+
 TEST(TorchFile, RefusesTensorsThatRepeatThemselvesWithoutEnd) {
   const auto huge = tensor_of(twelve, {int64_t{1} << 40}, {0});
   EXPECT_TRUE(contains(error_of(archive(dictionary(text("w") + huge))), "w: expected tensors of at most"));
@@ -239,6 +255,15 @@ TEST(TorchFile, RefusesOtherArchives) {
   EXPECT_TRUE(contains(error_of(test::zip_archive({{"a/data.pkl", "."}}, 8)), "a/data.pkl: expected a stored entry"));
   EXPECT_TRUE(contains(error_of(test::zip_archive({{"a/data.pkl", "."}, {"a/data.pkl", "."}})), "comes twice"));
   EXPECT_TRUE(contains(error_of("neither"), "x.pth: expected weights as safetensors or as torch.save writes them"));
+}
+
+TEST(TorchFile, RefusesNamesThatAreNoText) {
+  const auto error = [](const std::string& name) {
+    return error_of(archive(dictionary(text(name) + tensor_of(twelve, {1}, {1}))));
+  };
+  for (const auto* name : {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) EXPECT_EQ(error(name), "") << name;
+  for (const auto* name : {"\xff", "\xc3", "\xc3(", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
+    EXPECT_EQ(error(name), "x.pth: expected names in UTF-8");
 }
 
 TEST(TorchFile, RefusesBrokenPickles) {

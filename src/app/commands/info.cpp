@@ -118,6 +118,11 @@ json describe_path(const fs::path& path) {
   return info;
 }
 
+/// Names in a stranger's file need not be UTF-8.
+std::string text_of(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("FILE", options->path, "NPY, PNG, YAML configuration or prior, weights, or a run's folder")
@@ -126,12 +131,12 @@ std::function<int()> declare(CLI::App& command) {
   return [options] {
     const auto info = describe_path(options->path);
     if (options->json) {
-      fmt::print("{}\n", info.dump(2));
+      fmt::print("{}\n", text_of(info, 2));
     } else {
       fmt::print("{}: {}\n", options->path.string(), info["kind"].get<std::string>());
       for (const auto& [key, value] : info.items())
         if (key != "kind")
-          fmt::print("  {:<22} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+          fmt::print("  {:<22} {}\n", key, value.is_string() ? value.get<std::string>() : text_of(value, -1));
     }
     return success;
   };
