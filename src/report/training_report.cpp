@@ -36,6 +36,7 @@ std::string shown(const std::string& key, const json& value) {
 }
 
 std::string words(std::string key) {
+  if (key == "seconds") return "time";
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;
 }
@@ -44,7 +45,7 @@ std::string words(std::string key) {
 std::string line_of(const json& object) {
   std::string line;
   for (const auto& [key, value] : object.items()) {
-    const auto text = value.is_object() ? "(" + line_of(value) + ")" : shown(key, value);
+    const auto text = value.is_object() ? fmt::format("({})", line_of(value)) : shown(key, value);
     if (!text.empty()) line += (line.empty() ? "" : ", ") + words(key) + ": " + text;
   }
   return line;
