@@ -15,6 +15,17 @@ void add_validation(Page& page, const TrainingFolder& run);
 /// What the validation says about the run in a few words, with an explanation of each.
 std::vector<std::pair<Badge, std::string>> validation_findings(const TrainingFolder& run);
 
+/// Steps along a chart, in thousands or millions where there are many: long numbers would run into one another.
+class StepAxis {
+ public:
+  explicit StepAxis(const std::vector<double>& steps);
+  Axis axis() const;
+  std::vector<double> operator()(std::vector<double> steps) const;
+
+ private:
+  double unit_ = 1;
+};
+
 /// Where values of neighbouring steps lie.
 struct Smoothed {
   std::vector<double> step, middle, low, high;  ///< median and the 10 and 90 % quantiles

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -33,6 +34,7 @@ void drop_repeated(Csv& csv) {
   std::vector<size_t> kept;
   for (size_t row = 0; row < csv.cells.size(); ++row) {
     const auto step = number_in(csv, row, step_column);
+    if (!std::isfinite(step)) input_error("{}:{}: step: expected a number", csv.path.string(), csv.lines[row]);
     if (row > 0 && step < number_in(csv, row - 1, step_column))
       while (!kept.empty() && number_in(csv, kept.back(), step_column) >= step) kept.pop_back();
     kept.push_back(row);

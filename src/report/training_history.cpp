@@ -9,22 +9,13 @@
 namespace penumbra::report {
 namespace {
 
-constexpr size_t most_groups = 150;
+/// A run of few rows shows each; a long one groups of some, or their medians would scatter like the rows.
+size_t group_count(size_t rows) {
+  return rows <= 60 ? std::max<size_t>(rows, 1) : std::clamp<size_t>(rows / 8, 40, 150);
+}
 
 bool finite_anywhere(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
-}
-
-/// Positive, and more than a factor of 10 between the extremes.
-bool wants_log(const std::vector<double>& values) {
-  double low = INFINITY, high = 0;
-  for (const auto value : values) {
-    if (!std::isfinite(value)) continue;
-    if (value <= 0) return false;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  return high > 10 * low;
 }
 
 double quantile(const std::vector<double>& sorted, double share) {
@@ -39,10 +30,12 @@ void add_chart(std::vector<Figure>& figures, const TrainingFolder& run, const st
                const std::string& caption) {
   const auto found = run.history.find(name);
   if (found == run.history.end() || !finite_anywhere(found->second)) return;
-  const auto curve = smooth(run.history.at("step"), found->second, most_groups);
+  const auto& steps = run.history.at("step");
+  const auto curve = smooth(steps, found->second, group_count(steps.size()));
   const bool grouped = curve.step.size() < found->second.size();
-  chart.x = {.label = "step", .low = 0};
-  chart.series.push_back({.x = curve.step, .y = curve.middle});
+  const StepAxis axis(steps);
+  chart.x = axis.axis();
+  chart.series.push_back({.x = axis(curve.step), .y = curve.middle});
   if (grouped) {
     chart.series.back().low = curve.low;
     chart.series.back().high = curve.high;
@@ -51,6 +44,20 @@ void add_chart(std::vector<Figure>& figures, const TrainingFolder& run, const st
 }
 
 }  // namespace
+
+StepAxis::StepAxis(const std::vector<double>& steps) {
+  const auto last = steps.empty() ? 0 : *std::max_element(steps.begin(), steps.end());
+  unit_ = last >= 5e6 ? 1e6 : last >= 5e3 ? 1e3 : 1;
+}
+
+Axis StepAxis::axis() const {
+  return {.label = unit_ == 1 ? "step" : unit_ == 1e3 ? "thousands of steps" : "millions of steps", .low = 0};
+}
+
+std::vector<double> StepAxis::operator()(std::vector<double> steps) const {
+  for (auto& step : steps) step /= unit_;
+  return steps;
+}
 
 Smoothed smooth(const std::vector<double>& step, const std::vector<double>& value, size_t groups) {
   Smoothed curve;
@@ -78,25 +85,21 @@ void add_history(Page& page, const TrainingFolder& run) {
   if (!finite_anywhere(run.history.at("loss"))) return;
   page.section("The course of the training",
                "Lines are medians of neighbouring steps, bands hold 80 % of them; short runs show every step.");
-  const auto column = [&](const std::string& name) {
-    const auto found = run.history.find(name);
-    return found == run.history.end() ? std::vector<double>() : found->second;
-  };
   std::vector<Figure> figures;
-  add_chart(figures, run, "loss",
-            {.title = "Training loss", .y = {.label = "loss", .log = true}, .width = 640, .height = 340},
+  add_chart(figures, run, "loss", {.title = "Training loss", .y = {.label = "loss", .log = true}},
             "Each step draws other images and noise levels, so single steps scatter: the median tells.");
-  add_chart(figures, run, "gradient_norm",
-            {.title = "Gradient", .y = {.label = "Euclidean norm", .log = true}, .width = 640, .height = 340},
+  add_chart(figures, run, "gradient_norm", {.title = "Gradient", .y = {.label = "Euclidean norm", .log = true}},
             "Before it is clipped. Spikes are steps that would have gone too far.");
   page.figures(figures, Size::large);
   figures.clear();
-  add_chart(figures, run, "learning_rate",
-            {.title = "Learning rate", .y = {.label = "learning rate", .log = wants_log(column("learning_rate"))}}, "");
-  add_chart(
-      figures, run, "images_per_second",
-      {.title = "Speed", .y = {.label = "images per second", .log = wants_log(column("images_per_second")), .low = 0}},
-      "");
+  if (const auto rate = run.history.find("learning_rate"); rate != run.history.end() && finite_anywhere(rate->second)) {
+    const StepAxis axis(run.history.at("step"));
+    // A rule, not a measurement: drawn as it is.
+    Chart chart{.title = "Learning rate", .x = axis.axis(), .y = {.label = "learning rate", .low = 0}};
+    chart.series.push_back({.x = axis(run.history.at("step")), .y = rate->second});
+    figures.push_back(Plot{chart, ""});
+  }
+  add_chart(figures, run, "images_per_second", {.title = "Speed", .y = {.label = "images per second", .low = 0}}, "");
   page.figures(figures, Size::large);
 }
 

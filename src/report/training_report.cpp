@@ -36,6 +36,7 @@ std::string shown(const std::string& key, const json& value) {
 }
 
 std::string words(std::string key) {
+  if (key == "seconds") return "time";
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;
 }

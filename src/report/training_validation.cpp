@@ -45,14 +45,14 @@ std::vector<Band> spread(const std::vector<Band>& bands, size_t count) {
 using Values = std::vector<double> ValidationCurve::*;
 
 Chart chart_of(const std::vector<Band>& bands, Values values, Chart chart) {
-  chart.x = {.label = "step", .low = 0};
-  chart.width = 640;
-  chart.height = 380;
+  const StepAxis axis(bands.front().main().step);
+  chart.x = axis.axis();
+  chart.height = 340;
   for (size_t i = 0; i < bands.size(); ++i) {
     const auto add = [&](const ValidationCurve* curve, const std::string& name, bool dashed) {
       if (!curve) return;
       chart.series.push_back(
-          {.name = name, .x = curve->step, .y = curve->*values, .dashed = dashed, .colour = static_cast<int>(i)});
+          {.name = name, .x = axis(curve->step), .y = curve->*values, .dashed = dashed, .colour = static_cast<int>(i)});
     };
     const auto name = "sigma " + bands[i].name();
     add(bands[i].raw, bands[i].ema ? "" : name, bands[i].ema != nullptr);

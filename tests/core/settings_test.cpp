@@ -187,6 +187,17 @@ TEST(Settings, ResolvesDefaultsInTheOrderOfAskingAndReadsThemBack) {
   EXPECT_EQ(ask(parse(once)), once);
 }
 
+TEST(Settings, FindsFoldersFromTheConfigurationsFolder) {
+  const auto folder = test::scratch();
+  std::filesystem::create_directories(folder / "images");
+  std::ofstream(folder / "config.yaml") << "data: images\nmissing: nowhere\nfile: config.yaml\n";
+  auto s = Settings::from_file(folder / "config.yaml");
+  EXPECT_EQ(s.folder("data"), std::filesystem::absolute(folder / "images"));
+  EXPECT_NE(s.resolved().find((folder / "images").string()), std::string::npos);
+  for (const auto* key : {"missing", "file"})
+    EXPECT_NE(message_of([&] { s.folder(key); }).find(": expected an existing folder, found "), std::string::npos);
+}
+
 TEST(Settings, FindsFilesFromTheConfigurationsFolder) {
   const auto folder = test::scratch();
   std::ofstream(folder / "data.npy") << "x";
