@@ -30,7 +30,7 @@ DnCnn::DnCnn(const DnCnnOptions& options, const ParameterSource& source) {
 }
 
 Tensor DnCnn::operator()(const NetworkInput& input) const {
-  auto h = input.x;
+  auto h = input.x.to(layers_.front().weight.scalar_type());
   for (size_t i = 0; i < layers_.size(); ++i) {
     h = layers_[i](h);
     if (i + 1 < layers_.size()) h = at::relu(h);

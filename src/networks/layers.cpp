@@ -38,9 +38,9 @@ Tensor Linear::operator()(const Tensor& x) const {
 }
 
 Convolution::Convolution(const ParameterSource& source, const std::string& name, int64_t in, int64_t out,
-                         int64_t kernel, Initial initial, int64_t stride)
-    : weight(source({name + ".weight", {out, in, kernel, kernel}, initial, in * kernel * kernel})),
-      bias(source({name + ".bias", {out}, initial, in * kernel * kernel})),
+                         int64_t kernel, Initial initial, int64_t stride, bool wide)
+    : weight(source({name + ".weight", {out, in, kernel, kernel}, initial, in * kernel * kernel, 1, true, wide})),
+      bias(source({name + ".bias", {out}, initial, in * kernel * kernel, 1, true, wide})),
       stride(stride) {}
 
 Tensor Convolution::operator()(const Tensor& x) const {

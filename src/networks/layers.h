@@ -20,7 +20,7 @@ struct Convolution {
   int64_t stride = 1;
   Convolution() = default;
   Convolution(const ParameterSource& source, const std::string& name, int64_t in, int64_t out, int64_t kernel = 3,
-              Initial initial = Initial::fan_in, int64_t stride = 1);
+              Initial initial = Initial::fan_in, int64_t stride = 1, bool wide = false);
   Tensor operator()(const Tensor& x) const;
 };
 

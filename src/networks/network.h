@@ -9,7 +9,7 @@
 namespace penumbra {
 
 struct NetworkInput {
-  Tensor x;           ///< [N, C, H, W]
+  Tensor x;           ///< [N, C, H, W], float32; the network computes in the type of its parameters
   Tensor condition;   ///< [N], float32; ignored by unconditional networks
   Tensor labels;      ///< [N], int64, for class-conditional networks
   bool drop = false;  ///< dropout on: training

@@ -54,8 +54,7 @@ KarrasCoefficients::KarrasCoefficients(const Tensor& sigma, double sigma_data) {
 }
 
 Tensor ScoreNetwork::apply(const Tensor& x, const Tensor& condition, const Tensor& labels, bool drop) const {
-  const auto prepared = x.to(x.options().dtype(compute), /*non_blocking=*/false, /*copy=*/false, format);
-  return (*network)({prepared, condition, labels, drop}).to(at::kFloat);
+  return (*network)({x.contiguous(format), condition, labels, drop}).to(at::kFloat);
 }
 
 Tensor ScoreNetwork::denoise(const Tensor& x, const Tensor& sigma, const Tensor& labels, bool drop) const {

@@ -27,12 +27,11 @@ struct KarrasCoefficients {
   KarrasCoefficients(const Tensor& sigma, double sigma_data);
 };
 
-/// A network together with what its output means; sigma is [N], float32. x is float32, the network computes in the type
-/// of its parameters.
+/// A network together with what its output means; x and sigma [N] are float32.
 struct ScoreNetwork {
   std::shared_ptr<const Network> network;
   Parameterisation parameterisation;
-  at::ScalarType compute = at::kFloat;
+  at::ScalarType compute = at::kFloat;  ///< of the network's parameters, for reports
   at::MemoryFormat format = at::MemoryFormat::Contiguous;
 
   Tensor denoise(const Tensor& x, const Tensor& sigma, const Tensor& labels = {}, bool drop = false) const;

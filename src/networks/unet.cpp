@@ -97,7 +97,9 @@ UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_
   const auto levels = options.channel_mult.size();
   build.channels = build.channels_at(0);
   Layer first;
-  first.conv = Convolution(source, "input_blocks.0.0", options.in_channels, build.channels);
+  // The image itself is not rounded to a short type: at small sigma that would be noise of its own.
+  first.conv =
+      Convolution(source, "input_blocks.0.0", options.in_channels, build.channels, 3, Initial::fan_in, 1, true);
   down_.push_back({first});
   std::vector<int64_t> skips{build.channels};
   for (size_t level = 0; level < levels; ++level) {
@@ -190,10 +192,10 @@ Tensor UNet::embed(const Tensor& condition, const Tensor& labels) const {
 
 Tensor UNet::operator()(const NetworkInput& input) const {
   const auto embedding = embed(input.condition, input.labels);
-  auto h = input.x;
-  std::vector<Tensor> skips;
-  for (const auto& stage : down_) {
-    h = run(stage, h, embedding, input.drop);
+  auto h = (*down_[0][0].conv)(input.x).to(down_[1][0].block->in_conv.weight.scalar_type());
+  std::vector<Tensor> skips{h};
+  for (size_t i = 1; i < down_.size(); ++i) {
+    h = run(down_[i], h, embedding, input.drop);
     skips.push_back(h);
   }
   h = run(middle_, h, embedding, input.drop);
