@@ -38,7 +38,8 @@ cuda::Element element(const Tensor& x) {
   }
 }
 
-const float* floats(const Tensor& x) { return x.defined() ? x.data_ptr<float>() : nullptr; }
+/// No numbers: none.
+const float* floats(const Tensor& x) { return x.numel() > 0 ? x.data_ptr<float>() : nullptr; }
 
 cuda::NormProblem problem(const Tensor& x, int64_t groups, bool activate, double epsilon) {
   return {static_cast<int>(x.size(0)),
@@ -93,7 +94,7 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
                               dx.data_ptr(), c10::cuda::getCurrentCUDAStream().stream()));
     const auto d_shift = sums.select(2, 0), d_gain = sums.select(2, 1);
     Tensor d_weight, d_bias, d_film;
-    if (film.defined()) {
+    if (film.numel() > 0) {
       const auto factor = 1 + film.narrow(1, 0, x.size(1));
       d_weight = (d_gain * factor).sum(0);
       d_bias = (d_shift * factor).sum(0);
@@ -117,7 +118,8 @@ bool cuda_norm_serves(const Tensor& x, const NormalizationTerms& terms) {
 }
 
 Tensor cuda_normalise(const Tensor& x, const NormalizationTerms& terms) {
-  const auto film = terms.film.defined() ? terms.film.contiguous() : Tensor();
+  // Custom functions take no undefined tensors.
+  const auto film = terms.film.defined() ? terms.film.contiguous() : at::empty({0}, terms.weight.options());
   if (!c10::GradMode::is_enabled())
     return forward_pass(x, terms.weight, terms.bias, film, terms.groups, terms.activate, terms.epsilon).first;
   return FusedNorm::apply(x, terms.weight, terms.bias, film, terms.groups, terms.activate, terms.epsilon);
