@@ -4,7 +4,10 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
+
 #include <torch/cuda.h>
+#include <cstdlib>
+#include <thread>
 
 #include "core/error.h"
 #include "team/team.h"
@@ -28,12 +31,20 @@ void set_blas_threads(int count) {
   if (const auto set = reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(count);
 }
 
+/// LibTorch counts cores, not their threads; on a small machine its choice leaves half of it idle. 0: LibTorch's
+/// choice.
+int default_threads() {
+  constexpr unsigned small = 4;
+  const unsigned all = std::thread::hardware_concurrency();
+  return getenv("OMP_NUM_THREADS") == nullptr && all <= small ? static_cast<int>(all) : 0;
+}
+
 }  // namespace
 
 at::Device use_machine(const MachineOptions& options) {
-  if (options.threads > 0) {
-    at::set_num_threads(options.threads);
-    set_blas_threads(options.threads);
+  if (const int threads = options.threads > 0 ? options.threads : default_threads(); threads > 0) {
+    at::set_num_threads(threads);
+    set_blas_threads(threads);
   }
   const bool has_cuda = at::hasCUDA();
   const auto count = has_cuda ? static_cast<int64_t>(torch::cuda::device_count()) : 0;

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "networks/cpu_norm.h"
 #include "networks/cuda_norm.h"
 
 namespace penumbra {
@@ -20,7 +21,9 @@ Tensor normalise_plainly(const Tensor& x, const NormalizationTerms& terms) {
 }
 
 Tensor normalise(const Tensor& x, const NormalizationTerms& terms) {
-  return cuda_norm_serves(x, terms) ? cuda_normalise(x, terms) : normalise_plainly(x, terms);
+  if (cuda_norm_serves(x, terms)) return cuda_normalise(x, terms);
+  if (cpu_norm_serves(x, terms)) return cpu_normalise(x, terms);
+  return normalise_plainly(x, terms);
 }
 
 }  // namespace penumbra

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "networks/fused_norm.h"
+#include "networks/pixel_ops.h"
 
 namespace penumbra {
 namespace {
@@ -84,11 +85,7 @@ Tensor Attention::operator()(const Tensor& x) const {
   parts = order == Order::heads_first ? parts.view({count, pixels, heads, 3, width}).permute({3, 0, 2, 1, 4})
                                       : parts.view({count, pixels, 3, heads, width}).permute({2, 0, 3, 1, 4});
   const auto h = attend(parts[0], parts[1], parts[2]).transpose(1, 2).reshape({count, pixels, channels});
-  return x + as_type(out(h), x).reshape({count, x.size(2), x.size(3), channels}).permute({0, 3, 1, 2});
+  return add_to(x, as_type(out(h), x).reshape({count, x.size(2), x.size(3), channels}).permute({0, 3, 1, 2}));
 }
-
-Tensor halve(const Tensor& x) { return at::avg_pool2d(x, 2); }
-
-Tensor twice(const Tensor& x) { return at::upsample_nearest2d(x, {x.size(2) * 2, x.size(3) * 2}); }
 
 }  // namespace penumbra

@@ -48,9 +48,4 @@ struct Attention {
   Tensor operator()(const Tensor& x) const;
 };
 
-/// Averages 2x2 pixels.
-Tensor halve(const Tensor& x);
-/// Repeats every pixel in a 2x2 square.
-Tensor twice(const Tensor& x);
-
 }  // namespace penumbra

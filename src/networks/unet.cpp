@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "networks/pixel_ops.h"
 
 namespace penumbra {
 namespace {
@@ -161,7 +162,7 @@ Tensor UNet::ResidualBlock::operator()(const Tensor& input, const Tensor& condit
   }
   h = out_norm(h, film);
   if (drop && dropout > 0) h = at::dropout(h, dropout, true);
-  return (skip ? (*skip)(x) : x) + out_conv(h);
+  return add_to(skip ? (*skip)(x) : x, out_conv(h));
 }
 
 Tensor UNet::run(const Stage& stage, Tensor h, const Tensor& embedding, bool drop) {
@@ -192,7 +193,9 @@ Tensor UNet::embed(const Tensor& condition, const Tensor& labels) const {
 
 Tensor UNet::operator()(const NetworkInput& input) const {
   const auto embedding = embed(input.condition, input.labels);
-  auto h = (*down_[0][0].conv)(input.x).to(down_[1][0].block->in_conv.weight.scalar_type());
+  // From here on in the type and memory format of the other weights; an image of one channel does not tell its own.
+  const auto& weight = down_[1][0].block->in_conv.weight;
+  auto h = (*down_[0][0].conv)(input.x).to(weight.scalar_type()).contiguous(weight.suggest_memory_format());
   std::vector<Tensor> skips{h};
   for (size_t i = 1; i < down_.size(); ++i) {
     h = run(down_[i], h, embedding, input.drop);
@@ -200,7 +203,7 @@ Tensor UNet::operator()(const NetworkInput& input) const {
   }
   h = run(middle_, h, embedding, input.drop);
   for (const auto& stage : up_) {
-    h = at::cat({h, skips.back()}, 1);
+    h = join(h, skips.back());
     skips.pop_back();
     h = run(stage, h, embedding, input.drop);
   }

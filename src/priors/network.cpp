@@ -42,8 +42,8 @@ ScoreNetwork bind(const NetworkHeader& header, const Architecture& architecture,
   ScoreNetwork result;
   result.parameterisation = header.parameterisation;
   result.compute = type;
-  // Convolutions in float32 are faster in plain memory on CPUs; everything else is faster with the channels last.
-  result.format = type == at::kFloat && device.is_cpu() ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast;
+  // Convolutions are faster with the channels last: nothing is rearranged on the way.
+  result.format = at::MemoryFormat::ChannelsLast;
   result.network = architecture.make([&](const ParameterSpec& spec) {
     const auto tensor = tensors.at(spec.name).to(device, spec.wide ? at::kFloat : type);
     return tensor.dim() == 4 ? tensor.contiguous(result.format) : tensor.contiguous();
