@@ -29,13 +29,13 @@ Settings prior_section(const PriorOptions& options) {
 
 }  // namespace
 
-void add_prior_options(CLI::App& command, PriorOptions& options, const std::string& compute) {
+void add_prior_options(CLI::App& command, PriorOptions& options, const std::string& compute, bool required) {
   options.compute = compute;
   command
       .add_option("--prior", options.prior,
                   "prior: a YAML file with a prior section or that section alone, a file of weights, or a shipped "
                   "prior's name")
-      ->required();
+      ->required(required);
   command.add_option("--arch", options.arch, "JSON file of the architecture, where the weights do not say");
   command.add_option("--compute", options.compute, "type in which a network computes")
       ->check(CLI::IsMember({"auto", "float32", "bfloat16", "float16"}))

@@ -16,7 +16,8 @@ struct PriorOptions {
 };
 
 /// --prior, --arch and --compute, the last with `compute` as its default.
-void add_prior_options(CLI::App& command, PriorOptions& options, const std::string& compute = "auto");
+void add_prior_options(CLI::App& command, PriorOptions& options, const std::string& compute = "auto",
+                       bool required = true);
 
 std::shared_ptr<const Score> load_prior(const PriorOptions& options, const Placement& placement);
 

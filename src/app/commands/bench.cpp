@@ -8,8 +8,10 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "app/prior_option.h"
 #include "core/named.h"
 #include "likelihoods/gaussian.h"
+#include "priors/network.h"
 #include "priors/random_field.h"
 #include "samplers/pmc.h"
 
@@ -17,6 +19,7 @@ namespace penumbra::app {
 namespace {
 
 struct Options {
+  PriorOptions prior;  ///< empty: the built-in random field
   int64_t side = 64, chains = 16;
   double seconds = 1;
   bool json = false;
@@ -43,17 +46,39 @@ double milliseconds(double budget, Function&& f) {
   return times[times.size() / 2];
 }
 
-int run_bench(const Options& options) {
-  c10::NoGradGuard no_gradients;
-  const Placement placement{at::kFloat, use_machine(options.machine)};
+std::shared_ptr<const Score> bench_prior(const Options& options, const Placement& placement) {
+  if (!options.prior.prior.empty()) return load_prior(options.prior, placement);
   RandomFieldOptions field;
   field.side = options.side;
   field.modes = std::min(field.modes, field.side);
-  const auto prior = random_field(field, placement);
+  return random_field(field, placement);
+}
+
+/// In which type a network computes; what everything else does.
+std::string compute_of(const Score& prior) {
+  const auto* network = dynamic_cast<const NetworkScore*>(&prior);
+  return network == nullptr ? "float32" : c10::toString(network->loaded().network.compute);
+}
+
+/// Of the score at one fixed image: another program can check that it timed the same function.
+double score_norm(const Score& prior, const Placement& placement) {
+  Shape shape = prior.image_shape();
+  shape.insert(shape.begin(), 1);
+  const auto ramp = at::linspace(-1, 1, element_count(shape), at::TensorOptions().dtype(at::kFloat)).reshape(shape);
+  return prior.score(place(ramp, placement), 0.3).to(at::kDouble).norm().item<double>();
+}
+
+int run_bench(const Options& options) {
+  c10::NoGradGuard no_gradients;
+  const Placement placement{at::kFloat, use_machine(options.machine)};
+  const auto prior = bench_prior(options, placement);
   auto settings = Settings::from_text("{fraction: 0.3}", "bench");
   std::shared_ptr<const ForwardModel> A =
       find_named(forward_model_entries(), "inpainting")->make(settings, prior->image_shape(), placement);
-  const auto x = *prior->draw(options.chains, {1, 0, 0});
+  Shape shape = prior->image_shape();
+  shape.insert(shape.begin(), options.chains);
+  const auto like = at::empty(shape, at::TensorOptions().dtype(placement.precision).device(placement.device));
+  const auto x = 2 * uniform({1, 0, 0}, Stream::start, like) - 1;
   const auto g = std::make_shared<GaussianLikelihood>(A, A->apply(x.narrow(0, 0, 1))[0], 0.1);
   const AnnealedPmc sampler({g, prior}, 1,
                             {.discretization = Discretization::pnp,
@@ -67,26 +92,31 @@ int run_bench(const Options& options) {
                              })},
       {"torch randn", milliseconds(options.seconds, [&] { return at::randn_like(x); })},
       {"likelihood gradient", milliseconds(options.seconds, [&] { return g->grad(x); })},
-      {"mixture score", milliseconds(options.seconds, [&] { return prior->score(x, 0.05); })},
+      {"score", milliseconds(options.seconds, [&] { return prior->score(x, 0.05); })},
       {"whole step (apmc-pnp)", milliseconds(options.seconds, [&] {
          ChainState state{x, k++, 0};
          sampler.step(state);
          return state.x;
        })}};
   if (options.json) {
-    nlohmann::json table{{"device", placement.device.str()}, {"chains", options.chains}, {"side", options.side}};
+    nlohmann::json table{{"device", placement.device.str()},
+                         {"chains", options.chains},
+                         {"side", shape.back()},
+                         {"compute", compute_of(*prior)},
+                         {"score_norm", score_norm(*prior, placement)}};
     for (const auto& [name, time] : rows) table["milliseconds"][name] = time;
     fmt::print("{}\n", table.dump(2));
     return success;
   }
-  fmt::print("{} chains of {}x{}, float32, {}: median milliseconds\n", options.chains, options.side, options.side,
-             placement.device.str());
+  fmt::print("{} chains of {}, {}, {}: median milliseconds\n", options.chains, describe(prior->image_shape()),
+             compute_of(*prior), placement.device.str());
   for (const auto& [name, time] : rows) fmt::print("  {:<24} {:>10.3f}\n", name, time);
   return success;
 }
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
+  add_prior_options(command, options->prior, "auto", false);
   command.add_option("--side", options->side, "height and width of the images")->check(CLI::Range(4, 256));
   command.add_option("--chains", options->chains, "number of chains")->check(CLI::Range(1, 100000));
   command.add_option("--seconds", options->seconds, "time for each row")->check(CLI::PositiveNumber);
