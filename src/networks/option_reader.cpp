@@ -56,7 +56,9 @@ bool OptionReader::flag(const std::string& key, bool otherwise) {
 std::vector<double> OptionReader::numbers(const std::string& key, const std::vector<double>& otherwise, size_t most) {
   const auto* value = find(key);
   if (value == nullptr) return otherwise;
-  const auto list = value->is_string() ? parse_list(value->get<std::string>()) : *value;
+  const auto list = value->is_string()   ? parse_list(value->get<std::string>())
+                    : value->is_number() ? json::array({*value})
+                                         : *value;
   std::vector<double> numbers;
   if (list.is_array())
     for (const auto& item : list)
