@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/nearest.h"
 #include "io/checkpoint.h"
 #include "io/file.h"
 #include "io/safetensors.h"
@@ -45,20 +44,7 @@ ElementType type_of(at::ScalarType type) {
   throw std::invalid_argument(fmt::format("safetensors: no type for {}", at::toString(type)));
 }
 
-/// Views may repeat their elements (a stride of 0), so that a short file can ask for any amount of memory.
-void require_moderate(const StoredTensors& stored, size_t file_size, const std::string& name) {
-  const double most = 16.0 * static_cast<double>(file_size) + (1 << 20);
-  double total = 0;
-  for (const auto& [key, tensor] : stored) {
-    total += static_cast<double>(byte_count(tensor.type, tensor.shape, name));
-    if (total > most)
-      input_error("{}: {}: shape: expected tensors not much larger than their file of {} bytes, found {:.3g} bytes",
-                  name, excerpt(key), file_size, total);
-  }
-}
-
-std::map<std::string, Tensor> copied(const StoredTensors& stored, size_t file_size, const std::string& name) {
-  require_moderate(stored, file_size, name);
+std::map<std::string, Tensor> copied(const StoredTensors& stored) {
   std::map<std::string, Tensor> tensors;
   for (const auto& [key, tensor] : stored) {
     auto copy = at::empty(tensor.shape, at::TensorOptions().dtype(type_of(tensor.type)));
@@ -89,13 +75,13 @@ Weights from_safetensors(std::span<const char> bytes, const std::string& name) {
     weights.header = parse_header(text->second, name);
   else
     weights.chosen = describe_choice({}, remove_common_prefix(file.tensors));
-  weights.tensors = copied(file.tensors, bytes.size(), name);
+  weights.tensors = copied(file.tensors);
   return weights;
 }
 
 Weights from_torch_file(std::span<const char> bytes, const std::string& name) {
   auto file = open_torch_file(bytes, name);
-  return {copied(file.tensors, bytes.size(), name), nullptr, std::move(file.chosen), std::move(file.passed_over)};
+  return {copied(file.tensors), nullptr, std::move(file.chosen), std::move(file.passed_over)};
 }
 
 }  // namespace
