@@ -59,7 +59,7 @@ class Mutator {
     return value;
   }
 
-  /// The text with some bytes replaced, dropped or doubled.
+  /// The text, of more than 32 bytes, with some replaced, dropped or doubled.
   std::string operator()(std::string text) {
     for (int changes = 1 + below(4); changes > 0; --changes) {
       const auto at = text.begin() + below(static_cast<int>(text.size()));
@@ -75,7 +75,6 @@ class Mutator {
         default:
           text.insert(at, piece.begin(), piece.end());
       }
-      if (text.empty()) text = "{";
     }
     return text;
   }
