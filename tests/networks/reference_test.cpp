@@ -30,7 +30,7 @@ class Reference {
   Tensor operator()(const Tensor& x, const Tensor& condition, const Tensor& labels) {
     if (o_["use_embed"].get<bool>()) {
       embedding_ = dense("auxil_embed.2", swish(dense("auxil_embed.0", features(condition))));
-      if (labels.defined()) embedding_ = embedding_ + w_.at("label_emb.weight").index({labels});
+      if (labels.defined()) embedding_ = embedding_ + w_.at("label_emb.weight").index_select(0, labels);
     }
     const auto multiples = o_["channel_mult"].get<std::vector<double>>();
     const int levels = static_cast<int>(multiples.size()), blocks = o_["num_res_blocks"].get<int>();
