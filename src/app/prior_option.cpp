@@ -36,7 +36,7 @@ void add_prior_options(CLI::App& command, PriorOptions& options, const std::stri
                   "prior: a YAML file with a prior section or that section alone, a file of weights, or a shipped "
                   "prior's name")
       ->required(required);
-  command.add_option("--arch", options.arch, "JSON file of the architecture, where the weights do not say");
+  command.add_option("--arch", options.arch, "JSON or YAML file of the architecture, where the weights do not say");
   command.add_option("--compute", options.compute, "type in which a network computes")
       ->check(CLI::IsMember({"auto", "float32", "bfloat16", "float16"}))
       ->capture_default_str();

@@ -11,7 +11,7 @@ namespace penumbra::app {
 
 struct PriorOptions {
   std::string prior;           ///< a YAML file, a file of weights, or the name of a prior that ships with Penumbra
-  std::filesystem::path arch;  ///< JSON of the architecture, where the weights do not say
+  std::filesystem::path arch;  ///< JSON or YAML of the architecture, where the weights do not say
   std::string compute = "auto";
 };
 

@@ -13,6 +13,7 @@ struct DnCnnOptions {
 
   static DnCnnOptions from_json(const nlohmann::json& json, const std::string& name);
   nlohmann::json to_json() const;
+  int64_t width() const { return model_channels; }
   int64_t size_factor() const { return 1; }
 };
 

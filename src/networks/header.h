@@ -8,6 +8,11 @@
 
 namespace penumbra {
 
+/// What a header or a configuration may state: beyond these float32 overflows on the way to a score.
+inline constexpr double smallest_sigma = 1e-9, largest_sigma = 1e9;
+inline constexpr double largest_pixel = 1e6, smallest_pixel_span = 1e-6;
+inline constexpr int64_t largest_extent = 65536;
+
 struct NetworkHeader {
   std::string name;
   nlohmann::json architecture;

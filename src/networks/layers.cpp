@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <torch/version.h>
 
-#include "core/error.h"
 #include "networks/fused_norm.h"
 #include "networks/pixel_ops.h"
 
@@ -50,11 +49,7 @@ Tensor Convolution::operator()(const Tensor& x) const {
 
 Normalization::Normalization(const ParameterSource& source, const std::string& name, int64_t channels)
     : weight(source({name + ".weight", {channels}, Initial::one, 1, 1, true, true})),
-      bias(source({name + ".bias", {channels}, Initial::zero, 1, 1, true, true})) {
-  if (channels % groups != 0)
-    input_error("architecture: {}: expected a multiple of {} channels for group normalisation, found {}", name, groups,
-                channels);
-}
+      bias(source({name + ".bias", {channels}, Initial::zero, 1, 1, true, true})) {}
 
 Tensor Normalization::operator()(const Tensor& x, const Tensor& film, bool activate) const {
   return normalise(x, {weight, bias, film, groups, activate});
@@ -70,8 +65,6 @@ Attention::Attention(const ParameterSource& source, const std::string& name, int
     layer.bias = source({name + part + ".bias", {out}, initial, channels});
     return layer;
   };
-  if (channels % heads != 0)
-    input_error("architecture: {}: expected channels ({}) to be a multiple of the heads ({})", name, channels, heads);
   qkv = pointwise(".qkv", 3 * channels, Initial::fan_in);
   out = pointwise(".proj_out", channels, Initial::zero);
 }

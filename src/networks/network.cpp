@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/nearest.h"
 #include "networks/dncnn.h"
 #include "networks/unet.h"
 
@@ -13,6 +14,7 @@ struct Architecture::Kind {
   virtual std::vector<ParameterSpec> parameters() const = 0;
   virtual std::shared_ptr<const Network> make(const ParameterSource& source) const = 0;
   virtual int64_t channels() const = 0;
+  virtual int64_t width() const = 0;
   virtual int64_t size_factor() const = 0;
   virtual nlohmann::json to_json() const = 0;
 };
@@ -27,6 +29,7 @@ struct Architecture::KindOf : Architecture::Kind {
     return std::make_shared<Net>(options, source);
   }
   int64_t channels() const override { return options.in_channels; }
+  int64_t width() const override { return options.width(); }
   int64_t size_factor() const override { return options.size_factor(); }
   nlohmann::json to_json() const override { return options.to_json(); }
 
@@ -44,7 +47,7 @@ Architecture::Architecture(const nlohmann::json& options, const std::string& nam
   else if (kind == "dncnn")
     kind_ = std::make_unique<KindOf<DnCnnOptions, DnCnn>>(DnCnnOptions::from_json(options, name));
   else
-    input_error("{}: architecture.kind: expected unet or dncnn, found {}", name, kind.substr(0, 80));
+    input_error("{}: architecture.kind: expected unet or dncnn, found {}", name, excerpt(kind));
 }
 
 Architecture::~Architecture() = default;
@@ -54,6 +57,7 @@ Architecture& Architecture::operator=(Architecture&&) noexcept = default;
 std::vector<ParameterSpec> Architecture::parameters() const { return kind_->parameters(); }
 std::shared_ptr<const Network> Architecture::make(const ParameterSource& source) const { return kind_->make(source); }
 int64_t Architecture::channels() const { return kind_->channels(); }
+int64_t Architecture::width() const { return kind_->width(); }
 int64_t Architecture::size_factor() const { return kind_->size_factor(); }
 nlohmann::json Architecture::to_json() const { return kind_->to_json(); }
 

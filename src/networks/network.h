@@ -35,6 +35,8 @@ class Architecture {
   std::vector<ParameterSpec> parameters() const;
   std::shared_ptr<const Network> make(const ParameterSource& source) const;
   int64_t channels() const;
+  /// Channels inside the network, at the image's full size.
+  int64_t width() const;
   /// Height and width must be multiples of this.
   int64_t size_factor() const;
   /// Every option, defaults included.

@@ -1,10 +1,21 @@
 #include "networks/option_reader.h"
 
 #include "core/error.h"
+#include "core/nearest.h"
 
 namespace penumbra {
 
+namespace {
+
 using nlohmann::json;
+
+/// "1,2,4" or Python's "(1, 2, 4)".
+json parse_list(const std::string& text) {
+  const bool bracketed = text.size() >= 2 && (text.front() == '(' || text.front() == '[');
+  return json::parse(fmt::format("[{}]", bracketed ? text.substr(1, text.size() - 2) : text), nullptr, false);
+}
+
+}  // namespace
 
 OptionReader::OptionReader(const json& object, std::string name) : object_(object), name_(std::move(name)) {
   if (!object_.is_object())
@@ -20,7 +31,9 @@ const json* OptionReader::find(const std::string& key) {
 int64_t OptionReader::integer(const std::string& key, int64_t otherwise, int64_t low, int64_t high) {
   const auto* value = find(key);
   if (value == nullptr) return otherwise;
-  if (!value->is_number_integer() || value->get<int64_t>() < low || value->get<int64_t>() > high)
+  // As doubles: a number above 2^63 would come back negative.
+  if (!value->is_number_integer() || value->get<double>() < static_cast<double>(low) ||
+      value->get<double>() > static_cast<double>(high))
     fail(key, fmt::format("a whole number from {} to {}", low, high));
   return value->get<int64_t>();
 }
@@ -43,8 +56,9 @@ bool OptionReader::flag(const std::string& key, bool otherwise) {
 std::vector<double> OptionReader::numbers(const std::string& key, const std::vector<double>& otherwise, size_t most) {
   const auto* value = find(key);
   if (value == nullptr) return otherwise;
-  const auto list =
-      value->is_string() ? json::parse(fmt::format("[{}]", value->get<std::string>()), nullptr, false) : *value;
+  const auto list = value->is_string()   ? parse_list(value->get<std::string>())
+                    : value->is_number() ? json::array({*value})
+                                         : *value;
   std::vector<double> numbers;
   if (list.is_array())
     for (const auto& item : list)
@@ -63,14 +77,15 @@ std::string OptionReader::text(const std::string& key, const std::string& otherw
 
 void OptionReader::finish() const {
   for (const auto& [key, value] : object_.items())
-    if (!asked_.contains(key)) input_error("{}: architecture.{}: no such option", name_, key);
+    if (!asked_.contains(key))
+      input_error("{}: architecture.{}: no such option{}", name_, excerpt(key),
+                  suggestion(key, {asked_.begin(), asked_.end()}));
 }
 
 void OptionReader::fail(const std::string& key, const std::string& expected) const {
   const auto found = object_.find(key);
-  input_error(
-      "{}: architecture.{}: expected {}, found {}", name_, key, expected,
-      found == object_.end() ? "nothing" : found->dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 80));
+  input_error("{}: architecture.{}: expected {}, found {}", name_, key, expected,
+              found == object_.end() ? "nothing" : excerpt(found->dump(-1, ' ', true, json::error_handler_t::replace)));
 }
 
 }  // namespace penumbra

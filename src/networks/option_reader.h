@@ -18,7 +18,8 @@ class OptionReader {
   int64_t integer(const std::string& key, int64_t otherwise, int64_t low, int64_t high);
   double number(const std::string& key, double otherwise, double low, double high);
   bool flag(const std::string& key, bool otherwise);
-  /// Numbers in a list, or in a text with commas ("1,2,4") as guided-diffusion's scripts have them.
+  /// Numbers in a list, or in a text with commas ("1,2,4") as guided-diffusion's scripts have them; a number alone is a
+  /// list of one.
   std::vector<double> numbers(const std::string& key, const std::vector<double>& otherwise, size_t most);
   std::string text(const std::string& key, const std::string& otherwise);
 

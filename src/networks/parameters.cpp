@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/nearest.h"
 #include "core/random.h"
 
 namespace penumbra {
@@ -70,7 +71,7 @@ void require_parameters(const std::map<std::string, Tensor>& tensors, const std:
   }
   for (const auto& [name, tensor] : tensors)
     if (!wanted.contains(name))
-      input_error("{}: {}: no such parameter in this architecture; the file holds another one", file, name);
+      input_error("{}: {}: no such parameter in this architecture; the file holds another one", file, excerpt(name));
 }
 
 }  // namespace penumbra

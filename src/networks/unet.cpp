@@ -14,14 +14,15 @@ namespace {
 Tensor timestep_features(const Tensor& t, int64_t width) {
   const auto half = width / 2;
   const auto frequency =
-      (-std::log(10000.0) / static_cast<double>(half) * at::arange(half, t.options())).exp().unsqueeze(0);
+      (-std::log(10000.0) * at::arange(half, t.options()) / static_cast<double>(half)).exp().unsqueeze(0);
   const auto phase = t.unsqueeze(1) * frequency;
   auto features = at::cat({phase.cos(), phase.sin()}, 1);
   return width % 2 == 0 ? features : at::cat({features, at::zeros_like(features.narrow(1, 0, 1))}, 1);
 }
 
+/// The factors in the official order: phases of thousands of turns are rounded, and should be so alike.
 Tensor fourier_features(const Tensor& value, const Tensor& frequency) {
-  const auto phase = 2 * M_PI * value.unsqueeze(1) * frequency.unsqueeze(0);
+  const auto phase = value.unsqueeze(1) * frequency.unsqueeze(0) * (2 * M_PI);
   return at::cat({phase.sin(), phase.cos()}, 1);
 }
 
@@ -33,7 +34,7 @@ struct UNet::Builder {
   const ParameterSource& source;
   int64_t channels = 0, factor = 1;
 
-  int64_t width() const { return options.condition == UNetOptions::Condition::none ? 0 : 4 * options.model_channels; }
+  int64_t embedding_width() const { return options.use_embed ? 4 * options.model_channels : 0; }
 
   Layer residual(const std::string& name, int64_t in, int64_t out, Resample resample = Resample::none) const {
     ResidualBlock block;
@@ -42,8 +43,9 @@ struct UNet::Builder {
     block.dropout = options.dropout;
     block.in_norm = Normalization(source, name + ".in_layers.0", in);
     block.in_conv = Convolution(source, name + ".in_layers.2", in, out);
-    if (width() > 0)
-      block.embedding = Linear(source, name + ".emb_layers.1", width(), options.use_scale_shift_norm ? 2 * out : out);
+    if (options.use_embed)
+      block.embedding =
+          Linear(source, name + ".emb_layers.1", embedding_width(), options.use_scale_shift_norm ? 2 * out : out);
     block.out_norm = Normalization(source, name + ".out_layers.0", out);
     block.out_conv = Convolution(source, name + ".out_layers.3", out, out, 3, Initial::zero);
     if (in != out) block.skip = Convolution(source, name + ".skip_connection", in, out, 1);
@@ -74,17 +76,12 @@ struct UNet::Builder {
   bool attends() const {
     return std::ranges::find(options.attention_resolutions, factor) != options.attention_resolutions.end();
   }
-
-  int64_t channels_at(size_t level) const {
-    return static_cast<int64_t>(options.channel_mult[level] * static_cast<double>(options.model_channels));
-  }
 };
 
 UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_(options) {
   Builder build{options, source};
-  const auto width = build.width();
-  if (width > 0) {
-    const bool fourier = options.condition == UNetOptions::Condition::sigma;
+  if (const auto width = build.embedding_width(); width > 0) {
+    const bool fourier = options.network_mode == UNetOptions::Mode::sigma;
     embed_in_ = Linear(source, "auxil_embed.0", options.model_channels * (fourier ? 2 : 1), width);
     embed_out_ = Linear(source, "auxil_embed.2", width, width);
     if (fourier)
@@ -96,7 +93,7 @@ UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_
         {"label_emb.weight", {options.num_classes, 4 * options.model_channels}, Initial::normal, 1, 1, true, true});
 
   const auto levels = options.channel_mult.size();
-  build.channels = build.channels_at(0);
+  build.channels = options.channels_at(0);
   Layer first;
   // The image itself is not rounded to a short type: at small sigma that would be noise of its own.
   first.conv =
@@ -106,8 +103,8 @@ UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_
   for (size_t level = 0; level < levels; ++level) {
     for (int64_t i = 0; i < options.num_res_blocks; ++i) {
       const auto name = fmt::format("input_blocks.{}.", down_.size());
-      Stage stage{build.residual(name + "0", build.channels, build.channels_at(level))};
-      build.channels = build.channels_at(level);
+      Stage stage{build.residual(name + "0", build.channels, options.channels_at(level))};
+      build.channels = options.channels_at(level);
       if (build.attends()) stage.push_back(build.attention(name + "1", options.num_heads));
       down_.push_back(std::move(stage));
       skips.push_back(build.channels);
@@ -127,9 +124,9 @@ UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_
   for (size_t level = levels; level-- > 0;)
     for (int64_t i = 0; i <= options.num_res_blocks; ++i) {
       const auto name = fmt::format("output_blocks.{}.", up_.size());
-      Stage stage{build.residual(name + "0", build.channels + skips.back(), build.channels_at(level))};
+      Stage stage{build.residual(name + "0", build.channels + skips.back(), options.channels_at(level))};
       skips.pop_back();
-      build.channels = build.channels_at(level);
+      build.channels = options.channels_at(level);
       if (build.attends()) stage.push_back(build.attention(name + "1", heads_up));
       if (level > 0 && i == options.num_res_blocks) {
         stage.push_back(build.step(fmt::format("{}{}", name, stage.size()), Resample::up));

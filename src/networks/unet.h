@@ -11,17 +11,18 @@ namespace penumbra {
 
 /// The official configuration's options, under its names.
 struct UNetOptions {
-  enum class Condition {
-    sigma,     ///< Gaussian Fourier features of the given number
-    timestep,  ///< sines and cosines of the given number at geometric frequencies
-    none,      ///< no embedding (use_embed: false)
+  /// What the given number is, and so how it is embedded.
+  enum class Mode {
+    sigma,     ///< Gaussian Fourier features of it
+    timestep,  ///< sines and cosines of it at geometric frequencies
   };
   int64_t in_channels = 1, out_channels = 1;
   int64_t model_channels = 64;
   int64_t num_res_blocks = 1;
   std::vector<double> channel_mult{1, 2, 3, 4};
   std::vector<int64_t> attention_resolutions;  ///< down-sampling factors at which attention takes place
-  Condition condition = Condition::sigma;
+  Mode network_mode = Mode::sigma;
+  bool use_embed = true;  ///< false: the given number is ignored
   double fourier_scale = 1;
   double dropout = 0;
   bool conv_resample = true;  ///< a convolution in up and down steps that are not residual blocks
@@ -38,6 +39,11 @@ struct UNetOptions {
   static UNetOptions from_json(const nlohmann::json& json, const std::string& name);
   nlohmann::json to_json() const;
 
+  int64_t channels_at(size_t level) const {
+    return static_cast<int64_t>(channel_mult[level] * static_cast<double>(model_channels));
+  }
+  /// Channels at full size.
+  int64_t width() const { return channels_at(0); }
   /// Height and width must be multiples of this.
   int64_t size_factor() const { return int64_t{1} << (channel_mult.size() - 1); }
 };

@@ -4,17 +4,10 @@
 #include <ATen/Context.h>
 #include <c10/core/GradMode.h>
 
-#include <regex>
-
-#include "core/error.h"
-#include "io/file.h"
-#include "io/weights.h"
+#include <limits>
 
 namespace penumbra {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
 
 at::ScalarType type_of(Compute compute) {
   switch (compute) {
@@ -51,137 +44,33 @@ ScoreNetwork bind(const NetworkHeader& header, const Architecture& architecture,
   return result;
 }
 
-/// Relative difference of two networks' denoised images, the largest of a few noise levels.
-double difference(const ScoreNetwork& a, const ScoreNetwork& b, const NetworkHeader& header, const at::Device& device) {
+/// Part of an image on which two networks are compared: what is large is cut, the architecture permitting.
+Shape probe_shape(const NetworkHeader& header, int64_t size_factor) {
+  constexpr int64_t enough = 256;
+  const auto side = std::max(size_factor, enough / size_factor * size_factor);
+  const auto& shape = header.image_shape;
+  return {1, shape[0], std::min(shape[1], side), std::min(shape[2], side)};
+}
+
+/// Relative difference of two networks' scores, the largest of a few noise levels; infinite where one is no number.
+double difference(const ScoreNetwork& a, const ScoreNetwork& b, const NetworkHeader& header, const Shape& shape,
+                  const at::Device& device) {
   c10::NoGradGuard no_gradients;
-  Shape shape = header.image_shape;
-  shape.insert(shape.begin(), 1);
   const auto like = at::empty(shape, at::TensorOptions().dtype(at::kFloat).device(device));
   const auto noise = normal({0, 0, 0}, Stream::probe, like);
+  const auto labels = a.network->classes() > 0 ? at::zeros({1}, like.options().dtype(at::kLong)) : Tensor();
   double worst = 0;
   for (const double sigma : {0.02, 0.2, 2.0}) {
     const double level =
         std::clamp(sigma * (header.pixel_high - header.pixel_low) / 2, header.sigma_low, header.sigma_high);
     const auto x = (header.pixel_low + header.pixel_high) / 2 + level * noise;
     const auto s = at::full({1}, level, like.options());
-    const auto exact = a.score(x, s);
-    worst = std::max(worst, ((b.score(x, s) - exact).norm() / exact.norm()).item<double>());
+    const auto exact = a.score(x, s, labels);
+    const double error = (b.score(x, s, labels) - exact).norm().item<double>(), size = exact.norm().item<double>();
+    if (!std::isfinite(error) || !std::isfinite(size)) return std::numeric_limits<double>::infinity();
+    if (error > 0) worst = std::max(worst, error / size);
   }
   return worst;
-}
-
-/// Plain files of numbered convolutions are DnCNNs.
-std::optional<json> recognise_dncnn(const std::map<std::string, Tensor>& tensors) {
-  static const std::regex numbered(R"(\d+\.(weight|bias))");
-  for (const auto& [name, tensor] : tensors)
-    if (!std::regex_match(name, numbered)) return std::nullopt;
-  const auto first = tensors.find("0.weight");
-  if (first == tensors.end() || first->second.dim() != 4) return std::nullopt;
-  return json{{"kind", "dncnn"},
-              {"in_channels", first->second.size(1)},
-              {"model_channels", first->second.size(0)},
-              {"depth", static_cast<int64_t>(tensors.size() / 2)}};
-}
-
-/// The architecture that a file of options states: the options themselves, or under "config" or "architecture".
-json read_architecture(const fs::path& path) {
-  const auto text = io::read_file(path);
-  auto object = json::parse(text, nullptr, false);
-  if (object.is_discarded()) input_error("{}: expected JSON", path.string());
-  for (const auto* key : {"config", "architecture"})
-    if (object.is_object() && object.contains(key)) object = json(object[key]);
-  return object;
-}
-
-std::pair<double, double> range_setting(Settings& settings, const std::string& key, double low, double high) {
-  const auto range = settings.numbers(key, {low, high});
-  if (range.size() != 2 || !(range[0] <= range[1])) settings.fail(key, "expected [low, high]");
-  return {range[0], range[1]};
-}
-
-/// What the configuration says of a file that has no header: a checkpoint of the official code, a DnCNN.
-NetworkHeader header_from_settings(Settings& settings, const std::map<std::string, Tensor>& tensors,
-                                   const fs::path& file) {
-  NetworkHeader header;
-  header.name = file.stem().string();
-  if (settings.has("arch"))
-    header.architecture = read_architecture(settings.file("arch"));
-  else if (auto dncnn = recognise_dncnn(tensors))
-    header.architecture = std::move(*dncnn);
-  else
-    input_error("{}: the file does not say its architecture; expected a JSON file of options (prior.arch, --arch)",
-                file.string());
-  if (header.architecture.is_object() && !header.architecture.contains("kind")) {
-    header.architecture["kind"] = "unet";
-    // The official default differs between its versions; the file itself tells.
-    if (!header.architecture.contains("use_embed"))
-      header.architecture["use_embed"] = tensors.contains("auxil_embed.0.weight");
-  }
-  const Architecture architecture(header.architecture, file.string());
-  const bool dncnn = architecture.to_json().at("kind") == "dncnn";
-  const bool timestep = architecture.to_json().value("network_mode", "sigma") == "timestep";
-  const auto kind = settings.choice("parameterisation", {"score", "plain", "karras", "noise"},
-                                    dncnn      ? "noise"
-                                    : timestep ? "plain"
-                                               : "score");
-  header.parameterisation = Parameterisation::from_json(
-      {{"kind", kind}, {"sigma_data", settings.number("sigma_data", 0.5, positive)}}, "prior");
-  if (dncnn && !settings.has("sigma_range"))
-    settings.fail("sigma_range",
-                  "expected [low, high]: a DnCNN knows one noise level, and its file does not say which");
-  std::tie(header.sigma_low, header.sigma_high) = range_setting(settings, "sigma_range", 1e-6, 1e6);
-  std::tie(header.pixel_low, header.pixel_high) = range_setting(settings, "network_pixel_range", -1, 1);
-  const auto size = header.architecture.value("image_size", json());
-  Shape shape{architecture.channels(), 0, 0};
-  if (size.is_number_integer()) shape[1] = shape[2] = size.get<int64_t>();
-  if (settings.has("image_shape")) {
-    const auto numbers = settings.numbers("image_shape");
-    shape.assign(numbers.begin(), numbers.end());
-  } else if (shape[1] == 0) {
-    settings.fail("image_shape", "expected [channels, height, width]: the file does not say");
-  }
-  header.image_shape = shape;
-  return header;
-}
-
-/// A header's size is what the network was trained for; a configuration that states another is refused.
-void require_fit(const NetworkHeader& header, const Architecture& architecture, Settings& settings,
-                 const std::string& file) {
-  const auto& shape = header.image_shape;
-  if (shape.size() != 3 || shape[0] != architecture.channels())
-    input_error("{}: expected images of {} channels, found {}", file, architecture.channels(), describe(shape));
-  const auto factor = architecture.size_factor();
-  if (shape[1] < factor || shape[2] < factor || shape[1] % factor != 0 || shape[2] % factor != 0)
-    input_error("{}: image size {}: expected multiples of {} for this architecture", file, describe(shape), factor);
-  if (settings.has("image_shape")) {
-    const auto asked = settings.numbers("image_shape");
-    if (!std::equal(asked.begin(), asked.end(), shape.begin(), shape.end()))
-      settings.fail("image_shape", fmt::format("{} was trained on {}", file, describe(shape)));
-  }
-}
-
-std::shared_ptr<const Score> make(Settings& settings, const Placement& placement) {
-  if (settings.has("name") == settings.has("file"))
-    settings.fail("file", "expected either a file of weights or the name of a prior that ships with Penumbra");
-  const auto path = settings.has("name") ? shipped_prior(settings.text("name")) : settings.file("file");
-  const auto weights = io::read_weights(path);
-  const auto header = weights.header.is_null() ? header_from_settings(settings, weights.tensors, path)
-                                               : NetworkHeader::from_json(weights.header, path.string());
-  const Architecture architecture(header.architecture, path.string());
-  require_fit(header, architecture, settings, path.string());
-  const auto word = settings.choice("compute", {"auto", "float32", "bfloat16", "float16"}, "auto");
-  const auto compute = word == "float32"    ? Compute::float32
-                       : word == "bfloat16" ? Compute::bfloat16
-                       : word == "float16"  ? Compute::float16
-                                            : Compute::fastest;
-  const auto [low, high] = range_setting(settings, "pixel_range", header.pixel_low, header.pixel_high);
-  if (!(low < high)) settings.fail("pixel_range", "expected low < high");
-  std::optional<int64_t> label;
-  LoadedNetwork loaded{header, bind_network(header, weights.tensors, compute, placement.device, path.string()),
-                       parameter_count(architecture.parameters()), weights.chosen};
-  if (const auto classes = loaded.network.network->classes(); classes > 0)
-    label = settings.integer("label", {0, static_cast<double>(classes - 1)});
-  return std::make_shared<NetworkScore>(std::move(loaded), low, high, label);
 }
 
 }  // namespace
@@ -200,7 +89,8 @@ ScoreNetwork bind_network(const NetworkHeader& header, const std::map<std::strin
   if (!prefers_bfloat16(device)) return exact;
   const auto fast = bind(header, architecture, tensors, at::kBFloat16, device);
   constexpr double tolerance = 0.02;
-  return difference(exact, fast, header, device) <= tolerance ? fast : exact;
+  const auto shape = probe_shape(header, architecture.size_factor());
+  return difference(exact, fast, header, shape, device) <= tolerance ? fast : exact;
 }
 
 NetworkScore::NetworkScore(LoadedNetwork loaded, double pixel_low, double pixel_high, std::optional<int64_t> label)
@@ -232,7 +122,5 @@ Tensor NetworkScore::do_denoise(const Tensor& x, double sigma, const Cursor& /*a
   const auto denoised = loaded_.network.denoise(images, sigmas, labels).to(x.scalar_type());
   return scale_ == 1 && offset_ == 0 ? denoised : (denoised - offset_) / scale_;
 }
-
-extern const PriorEntry network{"network", "score network: a shipped prior by name, or a file of weights", make};
 
 }  // namespace penumbra

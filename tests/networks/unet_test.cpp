@@ -11,6 +11,7 @@
 #include "networks/unet.h"
 #include "support/message.h"
 #include "support/paths.h"
+#include "support/random_weights.h"
 
 namespace penumbra {
 namespace {
@@ -25,15 +26,7 @@ json small() {
 
 std::shared_ptr<const Network> random_network(const json& options, uint64_t seed = 1) {
   const Architecture architecture(options, "test");
-  auto specs = architecture.parameters();
-  // Layers that start at zero would hide what is before them.
-  for (auto& spec : specs)
-    if (spec.initial == Initial::zero) {
-      spec.initial = Initial::fan_in;
-      spec.fan_in = 64;
-    }
-  const auto tensors = initial_parameters(specs, seed);
-  return architecture.make([&](const ParameterSpec& spec) { return tensors.at(spec.name); });
+  return test::network_of(architecture, test::random_weights(architecture, seed));
 }
 
 Tensor image(int64_t count, int64_t side, int64_t k = 0) {
@@ -124,6 +117,15 @@ TEST(UNet, WrongOptionsAreNamed) {
            {R"({"model_channels": 33})", "multiple of 32"},
            {R"({"model_channels": "many"})", "architecture.model_channels: expected a whole number"},
            {R"({"channel_mult": []})", "channel_mult"},
+           {R"({"channel_mult": [1, 1e300]})", "channel_mult"},
+           {R"({"channel_mult": [1, 2.5]})", "multiple of 32"},
+           {R"({"num_head_channels": 0})", "num_head_channels"},
+           {R"({"num_head_channels": 48})", "num_head_channels: expected a divisor of the 64 channels"},
+           {R"({"num_head_channels": 128})", "num_head_channels: expected a divisor of the 64 channels"},
+           {R"({"num_head_channels": -1, "num_heads": 3})", "num_heads: expected a divisor"},
+           {R"({"num_head_channels": -1, "num_heads_upsample": 5})", "num_heads_upsample: expected a divisor"},
+           {R"({"num_heads_upsample": 0})", "num_heads_upsample"},
+           {R"({"num_heads_upsample": 18446744073709551615})", "num_heads_upsample"},
            {R"({"dims": 3})", "dims"},
            {R"({"out_channels": 2})", "out_channels"},
            {R"({"network_mode": "time"})", "network_mode"},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/network_text.h"
 #include "app/prior_option.h"
 #include "app/run_files.h"
 #include "app/wiring.h"
@@ -14,12 +15,15 @@
 #include "io/image.h"
 #include "io/npy.h"
 #include "io/weights.h"
+#include "networks/header.h"
 
 namespace penumbra::app {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+constexpr const char* prior_kind_name = "prior: a network and its weights";
 
 struct Options {
   fs::path path;
@@ -78,6 +82,21 @@ json describe_configuration(const fs::path& path) {
   return info;
 }
 
+/// A header that is right makes the weights a prior; what is wrong with another one is said.
+void describe_header(const fs::path& path, json& info) {
+  try {
+    const auto header = NetworkHeader::from_json(info["header"], path.string());
+    const Architecture architecture(header.architecture, path.string());
+    info["kind"] = prior_kind_name;
+    info["name"] = header.name;
+    info["image_shape"] = header.image_shape;
+    info["sigma_range"] = {header.sigma_low, header.sigma_high};
+    info["pixel_range"] = {header.pixel_low, header.pixel_high};
+  } catch (const InputError& error) {
+    info["unusable"] = error.what();
+  }
+}
+
 json describe_weights(const fs::path& path) {
   const auto weights = io::read_weights(path);
   json info{{"kind", "weights"}, {"tensors", weights.tensors.size()}};
@@ -90,7 +109,10 @@ json describe_weights(const fs::path& path) {
   info["parameters"] = parameters;
   info["types"] = types;
   if (!weights.chosen.empty()) info["chosen"] = weights.chosen;
-  if (!weights.header.is_null()) info["header"] = weights.header;
+  if (!weights.header.is_null()) {
+    info["header"] = weights.header;
+    describe_header(path, info);
+  }
   if (!weights.passed_over.empty()) info["not_executed"] = weights.passed_over;
   return info;
 }
@@ -123,6 +145,17 @@ std::string text_of(const json& value, int indent) {
   return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
+void print_rows(const json& info) {
+  if (info["kind"].get<std::string>() == prior_kind_name) {
+    fmt::print("{}", network_text(info));
+    return;
+  }
+  for (const auto& [key, value] : info.items())
+    if (key != "kind")
+      fmt::print("  {:<22} {}\n", printable(key),
+                 value.is_string() ? printable(value.get<std::string>()) : text_of(value, -1));
+}
+
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("FILE", options->path, "NPY, PNG, YAML configuration or prior, weights, or a run's folder")
@@ -134,9 +167,7 @@ std::function<int()> declare(CLI::App& command) {
       fmt::print("{}\n", text_of(info, 2));
     } else {
       fmt::print("{}: {}\n", options->path.string(), info["kind"].get<std::string>());
-      for (const auto& [key, value] : info.items())
-        if (key != "kind")
-          fmt::print("  {:<22} {}\n", key, value.is_string() ? value.get<std::string>() : text_of(value, -1));
+      print_rows(info);
     }
     return success;
   };

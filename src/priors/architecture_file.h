@@ -1,0 +1,14 @@
+/// A network's options in a file beside its weights, as the users of the paper's code have them.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+namespace penumbra {
+
+/// JSON, or YAML where the file's name ends in .yaml or .yml: the options themselves, or under `config`,
+/// `architecture`, `score_fn` or `model.score_fn`. In YAML, `_BASE_: other.yaml` fills in what the file does not say,
+/// as in the official configurations. Throws InputError that names the file; what the options mean is not looked at.
+nlohmann::json read_architecture(const std::filesystem::path& path);
+
+}  // namespace penumbra
