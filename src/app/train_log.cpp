@@ -82,4 +82,26 @@ nlohmann::json TrainLog::bands() const {
   return table;
 }
 
+std::string TrainLog::verdict() const {
+  double start = 0, end = 0;
+  std::string worse;
+  const auto table = bands();
+  if (table.empty()) return "The network has not been judged yet.";
+  for (const auto& band : table) {
+    const double before = band.value("loss_at_start", 0.0), after = band.value("loss", 0.0);
+    start += before / static_cast<double>(table.size());
+    end += after / static_cast<double>(table.size());
+    // Not "after >= before": NaN is no better either.
+    if (!(after < before))
+      worse += fmt::format("{}{:.3g} to {:.3g}", worse.empty() ? "" : ", ", band["sigma"][0].get<double>(),
+                           band["sigma"][1].get<double>());
+  }
+  auto text = fmt::format(
+      "On held-out images the averaged network's loss is {:.3g}, the mean over {} ranges of sigma; it was {:.3g} at "
+      "the start.",
+      end, table.size(), start);
+  if (!worse.empty()) text += fmt::format(" At sigma {} it is no better than at the start.", worse);
+  return text;
+}
+
 }  // namespace penumbra::app

@@ -69,7 +69,7 @@ Attention::Attention(const ParameterSource& source, const std::string& name, int
     layer.bias = source({name + part + ".bias", {out}, initial, channels});
     return layer;
   };
-  if (channels % heads != 0)
+  if (heads < 1 || channels % heads != 0)
     input_error("architecture: {}: expected channels ({}) to be a multiple of the heads ({})", name, channels, heads);
   qkv = pointwise(".qkv", 3 * channels, Initial::fan_in);
   out = pointwise(".proj_out", channels, Initial::zero);

@@ -36,9 +36,6 @@ Trainer::Trainer(const TrainerOptions& options, const NetworkHeader& header, con
                   initial_parameters(Architecture(header.architecture, "network").parameters(), options.seed), device,
                   options.compute, format_for(options, device)),
       adam_(options.adam, parameters_.values()) {
-  if (options.batch < team.size() * options.accumulate)
-    input_error("training.batch: expected at least one image for each of {} parts, found {}",
-                team.size() * options.accumulate, options.batch);
   network_.network = Architecture(header.architecture, "network").make(parameters_.source());
   network_.parameterisation = header.parameterisation;
   network_.compute = options.compute;
@@ -135,7 +132,8 @@ std::vector<BandQuality> Trainer::validate(Which which, int64_t bands, int64_t i
       square += squares.sum().item<double>();
     }
     const auto n = static_cast<double>(count);
-    result.push_back({low, high, loss / n, -10 * std::log10(square / n)});
+    const double peak = (header_.pixel_high - header_.pixel_low) / 2;
+    result.push_back({low, high, loss / n, 10 * std::log10(peak * peak * n / square)});
   }
   return result;
 }
