@@ -185,8 +185,8 @@ void TrainRun::log(const std::vector<Trainer::Step>& steps) {
   const auto values = at::stack(losses).to(at::kCPU, at::kDouble);
   const auto good = values.isfinite();
   for (int64_t i = 0; i < good.size(0); ++i) bad_steps_ = good[i].item<bool>() ? 0 : bad_steps_ + 1;
-  // The optimiser passes over a single bad step.
-  diverged_ = bad_steps_ >= std::min<int64_t>(trainer_->k(), 20);
+  // The optimiser passes over single bad steps, but a run must not end with them.
+  diverged_ = bad_steps_ >= 20 || (bad_steps_ > 0 && trainer_->k() == plan_.trainer.steps);
   last_loss_ = values.masked_select(good).mean().item<double>();
   const double norm = at::stack(norms).to(at::kCPU, at::kDouble).masked_select(good).mean().item<double>();
   const double now = seconds();

@@ -42,7 +42,11 @@ Trainer::Trainer(const TrainerOptions& options, const NetworkHeader& header, con
   network_.format = format_for(options, device);
   ema_ = parameters_.values().clone();
   gradient_ = at::zeros_like(ema_);
-  if (device.is_cuda()) at::globalContext().setBenchmarkCuDNN(true);
+  if (!device.is_cuda()) return;
+  at::globalContext().setBenchmarkCuDNN(true);
+  // The first layer sees the image in float32; cuDNN would otherwise round it to ten bits, until the first samples are
+  // drawn: binding a network for that turns the rounding off for the whole process.
+  at::globalContext().setAllowTF32CuDNN(false);
 }
 
 /// On the CPU the bits depend on (seed, row, step) alone; on a GPU, whose own generator is many times faster, on the

@@ -68,14 +68,17 @@ seed: 3
     EXPECT_EQ(result.code, 2) << result.err;
     for (const auto& part : parts) EXPECT_TRUE(contains(result.err, part)) << part << "\nnot in: " << result.err;
   }
-  void wait_for_checkpoint(const std::string& run) const {
-    const auto there = [&] {
-      std::error_code none_yet;
-      for (const auto& entry : fs::directory_iterator(folder / run / "checkpoint", none_yet))
-        if (!entry.path().has_extension()) return true;
-      return false;
-    };
-    for (int wait = 0; wait < 60'000 && !there(); ++wait) usleep(1000);
+  /// The step of the last checkpoint; -1: none.
+  int newest(const std::string& run) const {
+    int k = -1;
+    std::error_code none_yet;
+    for (const auto& entry : fs::directory_iterator(folder / run / "checkpoint", none_yet))
+      if (!entry.path().has_extension()) k = std::max(k, std::stoi(entry.path().filename()));
+    return k;
+  }
+  /// Until there is one after step k.
+  void wait_for_checkpoint(const std::string& run, int k = -1) const {
+    for (int wait = 0; wait < 60'000 && newest(run) <= k; ++wait) usleep(1000);
   }
 };
 
@@ -84,9 +87,9 @@ void expect_same_weights(const std::map<std::string, Tensor>& found, const std::
   for (const auto& [name, tensor] : expected) EXPECT_TRUE(at::equal(found.at(name), tensor)) << name;
 }
 
-/// Steps that take long enough to be interrupted, and a checkpoint after each.
-const Words long_run{"--set", "training.steps=400",      "--set", "training.checkpoint_every_s=1e-9",
-                     "--set", "training.sample_every=0", "--set", "training.validate_every=150"};
+/// Long enough to be interrupted.
+const Words long_run{"--set", "training.steps=150",      "--set", "training.checkpoint_every_s=0.02",
+                     "--set", "training.sample_every=0", "--set", "training.validate_every=60"};
 Words resumed(Words args) {
   args.push_back("--resume");
   return args;
@@ -157,7 +160,7 @@ TEST_F(TrainCommand, AnInterruptedRunContinuesBitForBit) {
     // The averaged weights so far, and their report.
     EXPECT_TRUE(fs::exists(folder / run / "report.html"));
     const auto so_far = io::read_weights(folder / run / "prior.safetensors").header["record"]["training"]["steps"];
-    EXPECT_LT(so_far.get<int>(), 400);
+    EXPECT_LT(so_far.get<int>(), 150);
     const auto result = train(run, resumed(long_run));
     ASSERT_EQ(result.code, 0) << result.err;
     EXPECT_TRUE(contains(result.err, "continuing after step")) << result.err;
@@ -169,17 +172,18 @@ TEST_F(TrainCommand, AnInterruptedRunContinuesBitForBit) {
 
 TEST_F(TrainCommand, AKilledRunContinuesBitForBit) {
   must_train("reference", long_run);
-  int kills = 0;
-  for (int delay_ms : {0, 50, 20, 110, 70}) {
+  for (const int delay_ms : {0, 5, 20}) {
+    const int before = newest("run");
     const auto pid = start(words("run", resumed(long_run)));
-    wait_for_checkpoint("run");
+    wait_for_checkpoint("run", before);
     usleep(1000 * delay_ms);
     kill(pid, SIGKILL);
-    kills += wait_for(pid) == -SIGKILL;
+    ASSERT_EQ(wait_for(pid), -SIGKILL);
     // What is there is whole.
-    if (fs::exists(folder / "run" / "prior.safetensors")) EXPECT_FALSE(weights("run").empty());
+    if (fs::exists(folder / "run" / "prior.safetensors")) {
+      EXPECT_FALSE(weights("run").empty());
+    }
   }
-  EXPECT_GT(kills, 0);
   must_train("run", resumed(long_run));
   expect_same_weights(weights("run"), weights("reference"));
 }
@@ -260,8 +264,8 @@ struct TrainTeam : TrainCommand {
   }
 };
 
-/// With a large epsilon a step is proportional to the gradient, else near its sign, which rounding can flip: then 12
-/// steps of float32 differ by little more than the order of their sums, 1e-4 of the largest weight.
+/// To rounding: sums of float32 in another order. With Adam's usual epsilon a step is near the sign of the gradient,
+/// which rounding can flip where it is about zero; with a large one it is proportional to the gradient.
 TEST_F(TrainTeam, TwoProcessesTrainAsOne) {
   const Words smooth{"--set", "training.epsilon=1e-2", "--set", "training.batch=7"};
   must_train("one", smooth);
@@ -280,7 +284,7 @@ TEST_F(TrainTeam, TwoProcessesTrainAsOne) {
     movement = std::max(movement, (tensor - start.at(name)).abs().max().item<double>());
   }
   EXPECT_GT(movement, 1e-3);
-  EXPECT_LT(difference, 1e-3 * movement);
+  EXPECT_LT(difference, 1e-4 * movement);  // measured: 6e-6
   for (const auto* name : {"config.yaml", "provenance.json"})
     EXPECT_EQ(read_text(folder / "two" / name), read_text(folder / "one" / name));
 }
