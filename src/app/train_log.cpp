@@ -3,12 +3,15 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "core/error.h"
 #include "io/file.h"
 
 namespace penumbra::app {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
+
+constexpr int64_t history_columns = 7;
 
 // Columns of a row of `validation_`.
 enum { step_column, ema_column, low_column, high_column, loss_column, psnr_column, validation_columns };
@@ -56,12 +59,19 @@ void TrainLog::write(const std::filesystem::path& folder) const {
 }
 
 std::map<std::string, Tensor> TrainLog::state() const {
-  return {{"history", as_tensor(history_, 7)}, {"validation", as_tensor(validation_, validation_columns)}};
+  return {{"history", as_tensor(history_, history_columns)},
+          {"validation", as_tensor(validation_, validation_columns)}};
 }
 
 void TrainLog::restore(const std::map<std::string, Tensor>& state) {
-  history_ = as_rows(state.at("history"));
-  validation_ = as_rows(state.at("validation"));
+  const auto rows = [&](const std::string& name, int64_t columns) {
+    const auto found = state.find(name);
+    if (found == state.end() || found->second.dim() != 2 || found->second.size(1) != columns)
+      input_error("checkpoint: {}: expected a table of {} columns", name, columns);
+    return as_rows(found->second);
+  };
+  history_ = rows("history", history_columns);
+  validation_ = rows("validation", validation_columns);
 }
 
 nlohmann::json TrainLog::bands() const {
@@ -70,8 +80,10 @@ nlohmann::json TrainLog::bands() const {
   const double first = validation_.front()[step_column], last = validation_.back()[step_column];
   for (const auto& row : validation_) {
     if (row[step_column] != last || row[ema_column] == 0) continue;
-    nlohmann::json band{
-        {"sigma", {row[low_column], row[high_column]}}, {"loss", row[loss_column]}, {"psnr", row[psnr_column]}};
+    nlohmann::json band{{"step", static_cast<int64_t>(last)},
+                        {"sigma", {row[low_column], row[high_column]}},
+                        {"loss", row[loss_column]},
+                        {"psnr", row[psnr_column]}};
     for (const auto& other : validation_) {
       if (other[low_column] != row[low_column]) continue;
       if (other[step_column] == last && other[ema_column] == 0) band["loss_raw"] = other[loss_column];

@@ -84,7 +84,7 @@ class TrainRun {
 training::ImageSet TrainRun::read_images() {
   Progress progress;
   return training::read_images(plan_.data, [&](int64_t done, int64_t total) {
-    if (team_.leads()) progress.show(done, total, "  reading images");
+    if (team_.leads()) progress.show(done, total, {}, "images read");
   });
 }
 
@@ -175,6 +175,8 @@ void TrainRun::train() {
   }
 }
 
+double mean_of_finite(const Tensor& values) { return values.masked_select(values.isfinite()).mean().item<double>(); }
+
 /// Reading the numbers waits for the device: once in a while, for all steps since.
 void TrainRun::log(const std::vector<Trainer::Step>& steps) {
   std::vector<Tensor> losses, norms;
@@ -187,8 +189,8 @@ void TrainRun::log(const std::vector<Trainer::Step>& steps) {
   for (int64_t i = 0; i < good.size(0); ++i) bad_steps_ = good[i].item<bool>() ? 0 : bad_steps_ + 1;
   // The optimiser passes over single bad steps, but a run must not end with them.
   diverged_ = bad_steps_ >= 20 || (bad_steps_ > 0 && trainer_->k() == plan_.trainer.steps);
-  last_loss_ = values.masked_select(good).mean().item<double>();
-  const double norm = at::stack(norms).to(at::kCPU, at::kDouble).masked_select(good).mean().item<double>();
+  last_loss_ = mean_of_finite(values);
+  const double norm = mean_of_finite(at::stack(norms).to(at::kCPU, at::kDouble));
   const double now = seconds();
   const double rate = static_cast<double>(steps.size()) * static_cast<double>(plan_.trainer.batch) /
                       std::max(now - logged_seconds_, 1e-9);
@@ -316,7 +318,7 @@ bool complete(const fs::path& folder, const TrainPlan& plan, bool resume) {
   require_same_configuration(config, plan.resolved);
   if (!fs::exists(folder / "summary.json") || fs::exists(folder / "checkpoint")) return false;
   const auto summary = json::parse(io::read_file(folder / "summary.json"), nullptr, false);
-  return summary.is_object() && summary.value("outcome", "") == std::string("finished");
+  return summary.is_object() && summary.value("outcome", json()) == json("finished");
 }
 
 /// Four copies of the parameters make a checkpoint, and the old one stays until the new one stands; so does the prior.
