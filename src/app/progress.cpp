@@ -22,7 +22,7 @@ void Progress::operator()(const ChainRun& run) {
   show(run.state().k, run.plan().steps, course);
 }
 
-void Progress::show(int64_t k, int64_t steps, const std::string& course) {
+void Progress::show(int64_t k, int64_t steps, const std::string& course, const std::string& unit) {
   if (!terminal_) return;
   if (first_k_ < 0) first_k_ = k - 1;
   const auto now = Clock::now();
@@ -30,7 +30,7 @@ void Progress::show(int64_t k, int64_t steps, const std::string& course) {
   last_ = now;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double rate = static_cast<double>(k - first_k_) / std::max(elapsed, 1e-9);
-  fmt::print(stderr, "\r\033[K{}/{} steps  {:.0f} %{}  {:.1f} steps/s  {} left", k, steps,
+  fmt::print(stderr, "\r\033[K{}/{} {}  {:.0f} %{}  {:.1f} a second  {} left", k, steps, unit,
              100.0 * static_cast<double>(k) / static_cast<double>(steps), course, rate,
              clock_time(static_cast<double>(steps - k) / rate));
   std::fflush(stderr);

@@ -13,7 +13,7 @@ class Progress {
   ~Progress();
   void operator()(const ChainRun& run);
   /// k of so many steps are done; `course` is shown between the percentage and the rate.
-  void show(int64_t k, int64_t steps, const std::string& course = {});
+  void show(int64_t k, int64_t steps, const std::string& course = {}, const std::string& unit = "steps");
 
  private:
   using Clock = std::chrono::steady_clock;

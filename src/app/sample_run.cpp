@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "app/command.h"
 #include "app/progress.h"
 #include "app/provenance.h"
 #include "app/run_files.h"
+#include "app/same_configuration.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/lock.h"
@@ -35,26 +35,6 @@ uint64_t bytes_needed(const Problem& problem) {
   return 2 * checkpoint + 3 * outputs + (uint64_t{8} << 20);
 }
 
-/// The first line in which two configurations differ, for a message.
-std::string first_difference(const std::string& a, const std::string& b) {
-  std::istringstream in_a(a), in_b(b);
-  std::string line_a, line_b;
-  while (true) {
-    const bool more_a = static_cast<bool>(std::getline(in_a, line_a)),
-               more_b = static_cast<bool>(std::getline(in_b, line_b));
-    if (!more_a) line_a = "(nothing)";
-    if (!more_b) line_b = "(nothing)";
-    if (line_a != line_b || (!more_a && !more_b)) return fmt::format("\"{}\" there, \"{}\" here", line_a, line_b);
-  }
-}
-
-void require_same_configuration(const Problem& problem, const fs::path& folder) {
-  const auto there = io::read_file(folder / "config.yaml");
-  if (there != problem.resolved)
-    input_error("{}: is a run of another configuration: {}", (folder / "config.yaml").string(),
-                first_difference(there, problem.resolved));
-}
-
 /// A new folder is claimed; one that is there must hold the same run. The configuration is written last: a folder with
 /// one has all that it needs.
 void claim(const Problem& problem, const fs::path& folder, Resume resume) {
@@ -65,16 +45,8 @@ void claim(const Problem& problem, const fs::path& folder, Resume resume) {
   }
   if (resume == Resume::no)
     input_error("{}: already holds a run; expected an empty folder (--resume continues a run)", folder.string());
-  require_same_configuration(problem, folder);
+  require_same_configuration(folder / "config.yaml", problem.resolved);
   require_same_provenance(folder, problem);
-}
-
-/// In one move, so that a kill leaves a whole checkpoint or none.
-void drop_checkpoint(const fs::path& folder) {
-  const auto done = folder / "checkpoint.done";
-  fs::remove_all(done);
-  if (fs::exists(folder / "checkpoint")) io::rename_durably(folder / "checkpoint", done);
-  fs::remove_all(done);
 }
 
 int report_divergence(const Problem& problem, const fs::path& folder, const ChainRun& run) {
@@ -82,7 +54,7 @@ int report_divergence(const Problem& problem, const fs::path& folder, const Chai
   few.chains = std::min<int64_t>(4, few.chains);
   const auto limits = step_limits(problem, problem.initial_state(few).x);
   write_divergence(folder, problem, run, limits);
-  drop_checkpoint(folder);
+  drop_checkpoint(folder / "checkpoint");
   const auto summary = nlohmann::json::parse(io::read_file(folder / "summary.json"));
   fmt::print(stderr, "penumbra: {}\n", summary.value("verdict", "the chains diverged"));
   return diverged;
@@ -98,7 +70,7 @@ int report_interrupt(const Problem& problem, const fs::path& folder, const Chain
 int finish(const Problem& problem, const fs::path& folder, const ChainRun& run) {
   write_results(folder, problem, run);
   // The checkpoint goes last: until then a killed run can still be finished from it.
-  drop_checkpoint(folder);
+  drop_checkpoint(folder / "checkpoint");
   return print_summary(folder);
 }
 

@@ -3,12 +3,15 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "core/error.h"
 #include "io/file.h"
 
 namespace penumbra::app {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
+
+constexpr int64_t history_columns = 7;
 
 // Columns of a row of `validation_`.
 enum { step_column, ema_column, low_column, high_column, loss_column, psnr_column, validation_columns };
@@ -56,12 +59,19 @@ void TrainLog::write(const std::filesystem::path& folder) const {
 }
 
 std::map<std::string, Tensor> TrainLog::state() const {
-  return {{"history", as_tensor(history_, 7)}, {"validation", as_tensor(validation_, validation_columns)}};
+  return {{"history", as_tensor(history_, history_columns)},
+          {"validation", as_tensor(validation_, validation_columns)}};
 }
 
 void TrainLog::restore(const std::map<std::string, Tensor>& state) {
-  history_ = as_rows(state.at("history"));
-  validation_ = as_rows(state.at("validation"));
+  const auto rows = [&](const std::string& name, int64_t columns) {
+    const auto found = state.find(name);
+    if (found == state.end() || found->second.dim() != 2 || found->second.size(1) != columns)
+      input_error("checkpoint: {}: expected a table of {} columns", name, columns);
+    return as_rows(found->second);
+  };
+  history_ = rows("history", history_columns);
+  validation_ = rows("validation", validation_columns);
 }
 
 nlohmann::json TrainLog::bands() const {
@@ -70,8 +80,10 @@ nlohmann::json TrainLog::bands() const {
   const double first = validation_.front()[step_column], last = validation_.back()[step_column];
   for (const auto& row : validation_) {
     if (row[step_column] != last || row[ema_column] == 0) continue;
-    nlohmann::json band{
-        {"sigma", {row[low_column], row[high_column]}}, {"loss", row[loss_column]}, {"psnr", row[psnr_column]}};
+    nlohmann::json band{{"step", static_cast<int64_t>(last)},
+                        {"sigma", {row[low_column], row[high_column]}},
+                        {"loss", row[loss_column]},
+                        {"psnr", row[psnr_column]}};
     for (const auto& other : validation_) {
       if (other[low_column] != row[low_column]) continue;
       if (other[step_column] == last && other[ema_column] == 0) band["loss_raw"] = other[loss_column];
@@ -80,6 +92,28 @@ nlohmann::json TrainLog::bands() const {
     table.push_back(band);
   }
   return table;
+}
+
+std::string TrainLog::verdict() const {
+  double start = 0, end = 0;
+  std::string worse;
+  const auto table = bands();
+  if (table.empty()) return "The network has not been judged yet.";
+  for (const auto& band : table) {
+    const double before = band.value("loss_at_start", 0.0), after = band.value("loss", 0.0);
+    start += before / static_cast<double>(table.size());
+    end += after / static_cast<double>(table.size());
+    // Not "after >= before": NaN is no better either.
+    if (!(after < before))
+      worse += fmt::format("{}{:.3g} to {:.3g}", worse.empty() ? "" : ", ", band["sigma"][0].get<double>(),
+                           band["sigma"][1].get<double>());
+  }
+  auto text = fmt::format(
+      "On held-out images the averaged network's loss is {:.3g}, the mean over {} ranges of sigma; it was {:.3g} at "
+      "the start.",
+      end, table.size(), start);
+  if (!worse.empty()) text += fmt::format(" At sigma {} it is no better than at the start.", worse);
+  return text;
 }
 
 }  // namespace penumbra::app

@@ -24,6 +24,8 @@ class TrainLog {
 
   /// The last validation, per band: loss at the start, raw and EMA at the end, PSNR of the EMA.
   nlohmann::json bands() const;
+  /// The same in a sentence.
+  std::string verdict() const;
   const std::vector<std::vector<double>>& history() const { return history_; }
 
  private:

@@ -67,6 +67,8 @@ TrainPlan load_train_plan(const ConfigOptions& options) {
   read_training(settings.section("training"), plan);
   read_output(settings.section("output"), plan);
   settings.finish();
+  if (!plan.data.validation_folder && plan.data.validation_share == 0)
+    settings.fail("data.validation_share", "expected more than 0: training is judged by images that it has not seen");
 
   auto& header = plan.header;
   header.sigma_low = plan.trainer.levels.low;

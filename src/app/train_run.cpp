@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/generation.h"
 #include "app/progress.h"
+#include "app/same_configuration.h"
 #include "app/train_log.h"
 #include "app/train_plan.h"
 #include "core/error.h"
@@ -35,6 +36,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// One training run in its folder. Only the leading process writes.
 class TrainRun {
  public:
+  /// Reads the images.
   TrainRun(TrainPlan plan, fs::path folder, const Team& team)
       : plan_(std::move(plan)), folder_(std::move(folder)), team_(team), images_(read_images()) {
     auto& parameterisation = plan_.header.parameterisation;
@@ -44,8 +46,8 @@ class TrainRun {
     trainer_ = std::make_unique<Trainer>(plan_.trainer, plan_.header, images_, team_, plan_.device);
   }
 
-  /// Throws InputError where the folder holds another run, or the images have changed.
-  void claim(bool resume);
+  /// Throws InputError where the run was begun with other images or another device.
+  void claim() const;
   int run();
 
  private:
@@ -56,10 +58,12 @@ class TrainRun {
   void validate();
   void draw_samples();
   void save();
+  void write_prior() const;
   std::map<std::string, Tensor> stored_weights() const;
   NetworkHeader recorded_header() const;
   void write_results();
-  json summary() const;
+  void write_divergence();
+  json summary(const std::string& outcome, const std::string& verdict) const;
   double seconds() const { return earlier_seconds_ + seconds_since(start_); }
   int64_t images_seen() const { return trainer_->k() * plan_.trainer.batch; }
 
@@ -73,17 +77,15 @@ class TrainRun {
   double earlier_seconds_ = 0;
   double logged_seconds_ = 0;
   double last_loss_ = 0;
+  int64_t bad_steps_ = 0;  ///< the latest ones, in a row, whose loss is no number
   bool diverged_ = false;
 };
 
 training::ImageSet TrainRun::read_images() {
   Progress progress;
-  auto images = training::read_images(plan_.data, [&](int64_t done, int64_t total) {
-    if (team_.leads()) progress.show(done, total, "  reading images");
+  return training::read_images(plan_.data, [&](int64_t done, int64_t total) {
+    if (team_.leads()) progress.show(done, total, {}, "images read");
   });
-  if (images.validation.size(0) == 0)
-    input_error("data: no image is held out for validation; expected validation_folder or a larger validation_share");
-  return images;
 }
 
 double TrainRun::measure_spread() const {
@@ -92,21 +94,21 @@ double TrainRun::measure_spread() const {
   return std::max(1e-3, sample.to(at::kDouble).std().item<double>());
 }
 
-void TrainRun::claim(bool resume) {
-  const auto config = folder_ / "config.yaml";
-  const json identity{{"images", images_.fingerprint}, {"device", plan_.device.str()}};
+/// The configuration is written last: a folder with one has all that it needs.
+void TrainRun::claim() const {
+  // Not the number of the GPU: any of them may go on.
+  const json identity{{"images", images_.fingerprint}, {"device", plan_.device.is_cuda() ? "cuda" : "cpu"}};
+  const auto provenance = folder_ / "provenance.json", config = folder_ / "config.yaml";
   if (!fs::exists(config)) {
-    io::write_file(folder_ / "provenance.json", identity.dump(2) + "\n");
+    io::write_file(provenance, identity.dump(2) + "\n");
     io::write_file(config, plan_.resolved);
     return;
   }
-  if (!resume)
-    input_error("{}: already holds a run; expected an empty folder (--resume continues a run)", folder_.string());
-  if (io::read_file(config) != plan_.resolved) input_error("{}: is a run of another configuration", config.string());
-  const auto then = json::parse(io::read_file(folder_ / "provenance.json"), nullptr, false);
-  if (then != identity)
-    input_error("{}: the images or the device are not those with which the run was begun",
-                (folder_ / "provenance.json").string());
+  const auto then = json::parse(io::read_file(provenance), nullptr, false);
+  for (const auto& [key, value] : identity.items())
+    if (!then.is_object() || then.value(key, json()) != value)
+      input_error("{}: {}: the run was begun with {}, found {}", provenance.string(), key,
+                  then.is_object() ? then.value(key, json()).dump() : "something else", value.dump());
 }
 
 int TrainRun::run() {
@@ -116,24 +118,27 @@ int TrainRun::run() {
     earlier_seconds_ = checkpoint->seconds;
     if (team_.leads()) fmt::print(stderr, "continuing after step {} of {}\n", trainer_->k(), plan_.trainer.steps);
   }
+  // All have read the checkpoint before the first writes or removes one.
+  team_.wait();
+  // Of an attempt that diverged: the report would quote it.
+  if (team_.leads()) fs::remove(folder_ / "summary.json");
   start_ = Clock::now();
   logged_seconds_ = seconds();
   train();
-  if (diverged_) {
-    fmt::print(stderr,
-               "penumbra: the training diverged at step {}: the loss is no number; try a smaller learning_rate\n",
-               trainer_->k());
-    return diverged;
-  }
-  if (trainer_->k() < plan_.trainer.steps) {
-    if (team_.leads())
-      fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state is saved, continue with --resume\n",
-                 trainer_->k(), plan_.trainer.steps);
-    return interrupted;
-  }
-  if (team_.leads()) write_results();
-  team_.wait();
-  return success;
+  const auto k = trainer_->k();
+  return static_cast<int>(team_.lead([&]() -> int64_t {
+    if (diverged_) {
+      write_divergence();
+      return diverged;
+    }
+    if (k < plan_.trainer.steps) {
+      fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state is saved, continue with --resume\n", k,
+                 plan_.trainer.steps);
+      return interrupted;
+    }
+    write_results();
+    return success;
+  }));
 }
 
 void TrainRun::train() {
@@ -170,6 +175,8 @@ void TrainRun::train() {
   }
 }
 
+double mean_of_finite(const Tensor& values) { return values.masked_select(values.isfinite()).mean().item<double>(); }
+
 /// Reading the numbers waits for the device: once in a while, for all steps since.
 void TrainRun::log(const std::vector<Trainer::Step>& steps) {
   std::vector<Tensor> losses, norms;
@@ -177,9 +184,13 @@ void TrainRun::log(const std::vector<Trainer::Step>& steps) {
     losses.push_back(step.loss);
     norms.push_back(step.gradient_norm);
   }
-  last_loss_ = at::stack(losses).mean().item<double>();
-  const double norm = at::stack(norms).mean().item<double>();
-  diverged_ = !std::isfinite(last_loss_);
+  const auto values = at::stack(losses).to(at::kCPU, at::kDouble);
+  const auto good = values.isfinite();
+  for (int64_t i = 0; i < good.size(0); ++i) bad_steps_ = good[i].item<bool>() ? 0 : bad_steps_ + 1;
+  // The optimiser passes over single bad steps, but a run must not end with them.
+  diverged_ = bad_steps_ >= 20 || (bad_steps_ > 0 && trainer_->k() == plan_.trainer.steps);
+  last_loss_ = mean_of_finite(values);
+  const double norm = mean_of_finite(at::stack(norms).to(at::kCPU, at::kDouble));
   const double now = seconds();
   const double rate = static_cast<double>(steps.size()) * static_cast<double>(plan_.trainer.batch) /
                       std::max(now - logged_seconds_, 1e-9);
@@ -204,22 +215,30 @@ void TrainRun::draw_samples() {
   Generation how;
   how.count = how.batch = plan_.samples;
   how.seed = plan_.trainer.seed;
-  how.sigma_max = std::min(80.0, header.sigma_high);
+  how.sigma_max = header.sigma_low < 80 ? std::min(80.0, header.sigma_high) : header.sigma_high;
   how.sigma_min = std::max(0.002, header.sigma_low);
   const auto drawn = generate_images(prior, how, {at::kFloat, plan_.device});
+  logged_seconds_ = seconds();
+  if (drawn.diverged) return;
   const auto folder = folder_ / "samples";
   fs::create_directories(folder);
   io::write_png(folder / fmt::format("step-{:08}.png", trainer_->k()),
                 io::to_bytes(io::image_grid(drawn.images), header.pixel_low, header.pixel_high));
-  logged_seconds_ = seconds();
 }
 
+/// A run that is interrupted leaves a prior and a report too.
 void TrainRun::save() {
   Checkpoint checkpoint{trainer_->k(), seconds(), trainer_->state()};
   checkpoint.tensors.merge(log_.state());
   save_checkpoint(folder_ / "checkpoint", checkpoint);
   log_.write(folder_);
+  write_prior();
+  report::write_training_report(folder_);
   logged_seconds_ = seconds();
+}
+
+void TrainRun::write_prior() const {
+  io::write_safetensors(folder_ / "prior.safetensors", stored_weights(), recorded_header().to_json());
 }
 
 std::map<std::string, Tensor> TrainRun::stored_weights() const {
@@ -245,10 +264,11 @@ NetworkHeader TrainRun::recorded_header() const {
   return header;
 }
 
-json TrainRun::summary() const {
+json TrainRun::summary(const std::string& outcome, const std::string& verdict) const {
   const auto header = recorded_header();
   return {{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}, {"libtorch", TORCH_VERSION}}},
-          {"outcome", "finished"},
+          {"outcome", outcome},
+          {"verdict", verdict},
           {"device", plan_.device.str()},
           {"parameters", parameter_count(Architecture(header.architecture, "network").parameters())},
           {"architecture", header.architecture},
@@ -265,10 +285,12 @@ json TrainRun::summary() const {
 }
 
 void TrainRun::write_results() {
-  io::write_safetensors(folder_ / "prior.safetensors", stored_weights(), recorded_header().to_json());
-  io::write_file(folder_ / "summary.json", summary().dump(2) + "\n");
+  log_.write(folder_);
+  write_prior();
+  io::write_file(folder_ / "summary.json", summary("finished", log_.verdict()).dump(2) + "\n");
   report::write_training_report(folder_);
-  fs::remove_all(folder_ / "checkpoint");
+  // The checkpoint goes last: until then a killed run can still be finished from it.
+  drop_checkpoint(folder_ / "checkpoint");
   fmt::print("{}: {} steps, {} images, {}\n", (folder_ / "prior.safetensors").string(), trainer_->k(), images_seen(),
              clock_time(seconds()));
   for (const auto& band : log_.bands())
@@ -278,25 +300,56 @@ void TrainRun::write_results() {
   fmt::print("report: {}\n", fs::absolute(folder_ / "report.html").lexically_normal().string());
 }
 
+void TrainRun::write_divergence() {
+  const auto verdict = fmt::format(
+      "The training diverged before step {}: the loss is no number. Try a smaller learning_rate.", trainer_->k());
+  log_.write(folder_);
+  io::write_file(folder_ / "summary.json", summary("diverged", verdict).dump(2) + "\n");
+  report::write_training_report(folder_);
+  fmt::print(stderr, "penumbra: {}\n", verdict);
+}
+
+/// Whether there is nothing left to do. Throws InputError where the folder holds another run.
+bool complete(const fs::path& folder, const TrainPlan& plan, bool resume) {
+  const auto config = folder / "config.yaml";
+  if (!fs::exists(config)) return false;
+  if (!resume)
+    input_error("{}: already holds a run; expected an empty folder (--resume continues a run)", folder.string());
+  require_same_configuration(config, plan.resolved);
+  if (!fs::exists(folder / "summary.json") || fs::exists(folder / "checkpoint")) return false;
+  const auto summary = json::parse(io::read_file(folder / "summary.json"), nullptr, false);
+  return summary.is_object() && summary.value("outcome", json()) == json("finished");
+}
+
+/// Four copies of the parameters make a checkpoint, and the old one stays until the new one stands; so does the prior.
+uint64_t bytes_needed(const TrainPlan& plan) {
+  const auto parameters = parameter_count(Architecture(plan.header.architecture, "network").parameters());
+  return static_cast<uint64_t>(parameters) * 4 * (2 * 4 + 2) + (uint64_t{64} << 20);
+}
+
 }  // namespace
 
 int train_run(const ConfigOptions& options, const fs::path& folder, bool resume) {
   auto plan = load_train_plan(options);
   const auto team = Team::from_environment(plan.device);
+  const auto parts = team.size() * plan.trainer.accumulate;
+  if (plan.trainer.batch < parts)
+    input_error("{}: training.batch: expected at least one image for each of {} (processes x accumulate), found {}",
+                options.path.string(), parts, plan.trainer.batch);
   std::optional<io::FolderLock> lock;
-  if (team.leads()) {
-    // Checkpoints hold four copies of the parameters, and the old one stays until the new one stands.
-    const auto parameters = parameter_count(Architecture(plan.header.architecture, "network").parameters());
-    io::require_writable(folder, static_cast<uint64_t>(parameters) * 4 * 9 + (uint64_t{64} << 20));
+  // An error of the first process, which alone writes, ends all.
+  const bool done = team.lead([&] {
+    io::require_writable(folder, bytes_needed(plan));
     lock.emplace(folder);
-  }
-  if (fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint") && resume) {
+    return complete(folder, plan, resume);
+  });
+  if (done) {
     if (team.leads()) fmt::print("{}: this training is complete\n", folder.string());
     return success;
   }
   TrainRun run(std::move(plan), folder, team);
   team.lead([&] {
-    run.claim(resume);
+    run.claim();
     return 0;
   });
   return run.run();

@@ -63,4 +63,12 @@ std::optional<Checkpoint> load_checkpoint(const fs::path& folder) {
   return checkpoint;
 }
 
+void drop_checkpoint(const fs::path& folder) {
+  auto done = folder;
+  done += ".done";
+  fs::remove_all(done);
+  if (fs::exists(folder)) io::rename_durably(folder, done);
+  fs::remove_all(done);
+}
+
 }  // namespace penumbra

@@ -22,4 +22,7 @@ void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& chec
 /// The newest one, if any; what an interrupted write left behind is ignored.
 std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
+/// Removes `folder` in one move, so that a kill leaves a whole checkpoint or none.
+void drop_checkpoint(const std::filesystem::path& folder);
+
 }  // namespace penumbra

@@ -26,8 +26,9 @@ class Adam {
  public:
   Adam(const AdamOptions& options, const Tensor& like);
 
-  /// Changes `values` by step k (counted from 0). A gradient that is not finite changes nothing. Returns the gradient's
-  /// norm before it was limited, a number on the device: reading it would wait.
+  /// Changes `values` by step k (counted from 0). A gradient that is not finite counts as zero: the moments decay, and
+  /// the values move by what is left of them. Returns the gradient's norm before it was limited, a number on the
+  /// device: reading it would wait.
   Tensor step(Tensor& values, Tensor& gradient, int64_t k, int64_t steps);
 
   /// First and second moments: the whole state, but for k.

@@ -1,5 +1,6 @@
 #include "training/architecture_setting.h"
 
+#include "core/error.h"
 #include "networks/network.h"
 
 namespace penumbra::training {
@@ -21,7 +22,13 @@ nlohmann::json architecture_setting(Settings section, int64_t channels) {
   options["use_new_attention_order"] = section.flag("use_new_attention_order", false);
   options["fourier_scale"] = section.number("fourier_scale", 0.25, positive);
   options["dropout"] = section.number("dropout", 0, {0, 0.99});
-  return Architecture(options, "network").to_json();
+  try {
+    const Architecture architecture(options, "options");
+    architecture.parameters();  // what does not fit together shows when the network is built
+    return architecture.to_json();
+  } catch (const InputError& error) {
+    section.fail("kind", fmt::format("no such network can be built: {}", error.what()));
+  }
 }
 
 }  // namespace penumbra::training

@@ -39,7 +39,8 @@ NoiseLevels noise_levels_setting(Settings section) {
   levels.high = section.number("high", levels.high, positive);
   if (!(levels.low < levels.high)) section.fail("high", fmt::format("expected more than low = {:g}", levels.low));
   if (levels.kind == NoiseLevels::Kind::log_normal) {
-    levels.median = section.number("median", levels.median, {levels.low, levels.high});
+    const double median = std::clamp(levels.median, levels.low, levels.high);
+    levels.median = section.number("median", median, {levels.low, levels.high});
     levels.spread = section.number("spread", levels.spread, positive);
     levels.uniform_share = section.number("uniform_share", levels.uniform_share, {0, 0.99});
   }

@@ -36,16 +36,17 @@ Trainer::Trainer(const TrainerOptions& options, const NetworkHeader& header, con
                   initial_parameters(Architecture(header.architecture, "network").parameters(), options.seed), device,
                   options.compute, format_for(options, device)),
       adam_(options.adam, parameters_.values()) {
-  if (options.batch < team.size() * options.accumulate)
-    input_error("training.batch: expected at least one image for each of {} parts, found {}",
-                team.size() * options.accumulate, options.batch);
   network_.network = Architecture(header.architecture, "network").make(parameters_.source());
   network_.parameterisation = header.parameterisation;
   network_.compute = options.compute;
   network_.format = format_for(options, device);
   ema_ = parameters_.values().clone();
   gradient_ = at::zeros_like(ema_);
-  if (device.is_cuda()) at::globalContext().setBenchmarkCuDNN(true);
+  if (!device.is_cuda()) return;
+  at::globalContext().setBenchmarkCuDNN(true);
+  // The first layer sees the image in float32; cuDNN would otherwise round it to ten bits, until the first samples are
+  // drawn: binding a network for that turns the rounding off for the whole process.
+  at::globalContext().setAllowTF32CuDNN(false);
 }
 
 /// On the CPU the bits depend on (seed, row, step) alone; on a GPU, whose own generator is many times faster, on the
@@ -135,7 +136,8 @@ std::vector<BandQuality> Trainer::validate(Which which, int64_t bands, int64_t i
       square += squares.sum().item<double>();
     }
     const auto n = static_cast<double>(count);
-    result.push_back({low, high, loss / n, -10 * std::log10(square / n)});
+    const double peak = (header_.pixel_high - header_.pixel_low) / 2;
+    result.push_back({low, high, loss / n, 10 * std::log10(peak * peak * n / square)});
   }
   return result;
 }

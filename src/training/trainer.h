@@ -30,7 +30,7 @@ struct TrainerOptions {
 struct BandQuality {
   double sigma_low = 0, sigma_high = 0;
   double loss = 0;
-  double psnr = 0;  ///< peak 1, as the paper has it
+  double psnr = 0;  ///< peak: half of the pixels' range, so 1 for [-1, 1], as the paper has it
 };
 
 class Trainer {
@@ -47,7 +47,8 @@ class Trainer {
   Step step();
 
   int64_t k() const { return k_; }
-  double learning_rate() const { return options_.adam.rate(k_, options_.steps); }
+  /// Of the step before.
+  double learning_rate() const { return options_.adam.rate(std::max<int64_t>(k_ - 1, 0), options_.steps); }
 
   enum class Which { raw, ema };
   /// On the first `images` held-out images, the same noise every time.

@@ -3,6 +3,7 @@
 
 #include "app/command.h"
 #include "report/run_report.h"
+#include "report/training_report.h"
 
 namespace penumbra::app {
 namespace {
@@ -11,7 +12,11 @@ std::function<int()> declare(CLI::App& command) {
   auto run = std::make_shared<std::filesystem::path>();
   command.add_option("RUN", *run, "folder of the run")->required();
   return [run] {
-    penumbra::report::write_run_report(*run);
+    // Only a training run has a history.
+    if (std::filesystem::exists(*run / "history.csv"))
+      penumbra::report::write_training_report(*run);
+    else
+      penumbra::report::write_run_report(*run);
     fmt::print("{}\n", (*run / "report.html").string());
     return success;
   };
