@@ -222,8 +222,8 @@ TEST_F(TrainCommand, BadInputIsNamed) {
   const auto file = config.string();
   refused("training.stepps=5", {"training.stepps: unknown key", "steps"});
   refused("network.channel_mult=[1, 1, 1, 1, 1]", {file, "network.channel_mult", "multiples of 16", "1x8x8"});
-  refused("network.model_channels=20", {"network.kind", "multiple of 32 channels", "found 20"});
-  refused("network.num_head_channels=64", {"network.kind", "multiple of the heads (0)"});
+  refused("network.model_channels=20", {"network.kind", "expected a multiple of 32", "1 x 20 = 20 channels"});
+  refused("network.num_head_channels=64", {"network.kind", "divisor of the 32 channels"});
   refused("data.validation_share=0", {"data.validation_share"});
   refused("training.batch=0", {"training.batch: expected"});
   refused("training.accumulate=7", {file, "training.batch: expected at least one image for each of 7", "found 6"});

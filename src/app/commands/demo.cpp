@@ -1,4 +1,4 @@
-/// penumbra demo: the main job on embedded defaults. A source is drawn from the built-in prior, one pixel in three
+/// penumbra demo: the main job on embedded defaults. A slice is drawn from the shipped prior brain-64, one pixel in two
 /// is measured with noise and none in a hole, the posterior is sampled and reported; nothing is downloaded.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/evaluate_run.h"
+#include "app/generation.h"
 #include "app/sample_run.h"
 #include "core/error.h"
 #include "io/file.h"
@@ -17,30 +18,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto prior_section = "{kind: random_field, side: 64, amplitude: 0.15, length: 0.1, floor_sd: 0.04}";
+constexpr auto prior_section = "{kind: network, name: brain-64}";
 
 constexpr auto configuration =
-    R"(# penumbra demo: an image of which one pixel in three was measured, and none in a round hole.
+    R"(# penumbra demo: an image of which one pixel in two was measured, and none in a round hole.
 prior: {prior}
 likelihood:
   kind: inpainting
   mask: inputs/mask.npy
-  noise_sd: 0.1
+  noise_sd: {noise_sd}
   data: inputs/y.npy
 sampler:
   kind: apmc-pnp
-  steps: 5000
-  step_size: 4e-4
-  # alpha_0 = 1 keeps the data's weight while sigma falls: the mixture's components are then told apart by the data.
-  schedule: {{kind: geometric, sigma_0: 1, sigma_min: 0.02, xi: 0.99, alpha_0: 1}}
-  start: {{kind: uniform, low: 0, high: 1}}
-chains: 64
+  steps: {steps}
+  step_size: 2e-3
+  # alpha_0 sigma_min^2 = 1: the prior has its own weight once sigma has fallen.
+  schedule: {{kind: geometric, sigma_0: 2, sigma_min: 0.08, xi: 0.97, alpha_0: 156.25}}
+  start: {{kind: uniform, low: -1, high: 1}}
+chains: {chains}
 seed: {seed}
 output: {{observation: inputs/observation.npy}}
 )";
 
+constexpr double noise_sd = 0.2;
+
 struct Options {
   fs::path out = "demo";
+  bool quick = false;
   std::optional<uint64_t> seed;
   bool resume = false;
   MachineOptions machine;
@@ -53,17 +57,29 @@ Tensor outside_hole(int64_t side) {
   return y.unsqueeze(1) + x.unsqueeze(0) > 0.1 * 0.1;
 }
 
-/// A draw of the prior, its measurement, and a picture of the measurement.
+/// A draw of the prior. In float32, so that machines with and without bfloat16 have the same truth, to rounding.
+Tensor draw_truth(uint64_t seed) {
+  auto settings = Settings::from_text(prior_section, "demo");
+  settings.assign("compute=float32");
+  const Placement placement{at::kFloat, at::kCPU};
+  const auto prior = make_prior(settings, placement);
+  Generation how;
+  how.count = how.batch = 1;
+  how.sigma_min = prior->sigma_range().low;
+  how.seed = seed;
+  return generate_images(prior, how, placement).images;
+}
+
+/// The truth, its measurement, and a picture of the measurement.
 void write_inputs(const fs::path& folder, uint64_t seed) {
-  const Placement placement{at::kDouble, at::kCPU};
-  auto prior_settings = Settings::from_text(prior_section, "demo");
-  const auto prior = make_prior(prior_settings, placement);
-  const auto truth = *prior->draw(1, {seed, 0, 0});
-  const auto mask = (uniform({seed, 0, 0}, Stream::probe, truth) < 1.0 / 3).logical_and(outside_hole(64));
+  const auto truth = draw_truth(seed).to(at::kDouble);
+  const auto mask = (uniform({seed, 0, 0}, Stream::probe, truth) < 0.5).logical_and(outside_hole(truth.size(-1)));
   io::write_npy(folder / "mask.npy", mask[0].to(at::kByte));
   io::write_npy(folder / "truth.npy", truth[0]);
-  auto likelihood_settings = Settings::from_text("{kind: inpainting, mask: mask.npy, noise_sd: 0.1}", "demo", folder);
-  const auto likelihood = make_likelihood(likelihood_settings, prior->image_shape(), placement, Purpose::simulate);
+  auto settings =
+      Settings::from_text(fmt::format("{{kind: inpainting, mask: mask.npy, noise_sd: {}}}", noise_sd), "demo", folder);
+  const Shape shape(truth.sizes().begin() + 1, truth.sizes().end());
+  const auto likelihood = make_likelihood(settings, shape, {at::kDouble, at::kCPU}, Purpose::simulate);
   const auto y = likelihood->simulate(truth, {seed, 0, 0});
   io::write_npy(folder / "y.npy", y[0]);
   auto picture = at::full_like(truth, std::numeric_limits<double>::quiet_NaN());
@@ -80,7 +96,10 @@ int run_demo(const Options& options) {
   // The configuration appears after its inputs, so without it they may be half written.
   if (!fs::exists(options.out / "config.yaml")) write_inputs(inputs, seed);
   const auto template_path = options.out / "demo.yaml";
-  io::write_file(template_path, fmt::format(configuration, fmt::arg("prior", prior_section), fmt::arg("seed", seed)));
+  io::write_file(template_path,
+                 fmt::format(configuration, fmt::arg("prior", prior_section), fmt::arg("noise_sd", noise_sd),
+                             fmt::arg("steps", options.quick ? 200 : 800), fmt::arg("chains", options.quick ? 4 : 12),
+                             fmt::arg("seed", seed)));
   ConfigOptions config;
   config.path = template_path;
   config.machine = options.machine;
@@ -96,6 +115,7 @@ int run_demo(const Options& options) {
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("--out", options->out, "folder of the run (default: demo)");
+  command.add_flag("--quick", options->quick, "fewer chains and steps: a look, not a result");
   command.add_flag("--resume", options->resume, "continue a demo that was interrupted");
   add_seed_option(command, options->seed);
   add_machine_options(command, options->machine);
