@@ -181,7 +181,9 @@ void run(const Tensor& x, const Tensor& y, const NormalizationTerms& terms, cons
                          film.defined() ? film.data_ptr<float>() : nullptr,
                          terms.activate,
                          static_cast<float>(terms.epsilon)};
-  if (x.size(0) >= at::get_num_threads())
+  // Waking a thread takes longer than it would save on a small image.
+  constexpr int64_t small = 1 << 18;
+  if (x.size(0) >= at::get_num_threads() || images.pixels * images.channels <= small)
     run_images(images, x.size(0));
   else
     run_parts(images, x.size(0));
