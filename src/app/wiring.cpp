@@ -68,6 +68,12 @@ void add_config_options(CLI::App& command, ConfigOptions& options) {
   add_machine_options(command, options.machine);
 }
 
+void add_run_options(CLI::App& command, RunOptions& options) {
+  add_config_options(command, options.config);
+  command.add_option("--out", options.out, "folder of the run")->required();
+  command.add_flag("--resume", options.resume, "continue a run that was interrupted");
+}
+
 ChainState Problem::initial_state(const RunPlan& part) const {
   auto own = start;
   if (own.image.defined() && own.image.size(0) > 1)

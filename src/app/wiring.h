@@ -43,6 +43,16 @@ struct ConfigOptions {
 /// CONFIG.yaml, --set, --seed, --device, --threads.
 void add_config_options(CLI::App& command, ConfigOptions& options);
 
+/// A configuration carried out in a folder.
+struct RunOptions {
+  ConfigOptions config;
+  std::filesystem::path out;
+  bool resume = false;
+};
+
+/// Those of the configuration, --out and --resume.
+void add_run_options(CLI::App& command, RunOptions& options);
+
 Problem load_problem(const ConfigOptions& options);
 
 /// The prior and likelihood alone, for commands that do not sample.

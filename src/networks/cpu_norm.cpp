@@ -49,6 +49,16 @@ PENUMBRA_INLINE void scale(const T* x, T* __restrict y, int64_t pixels, int64_t 
     }
 }
 
+/// `coefficients` is [2, channels]: gains, then offsets.
+template <typename T>
+PENUMBRA_INLINE void apply_either(const T* x, T* y, int64_t pixels, int64_t channels, const float* coefficients,
+                                  bool activate) {
+  if (activate)
+    scale<T, true>(x, y, pixels, channels, coefficients, coefficients + channels);
+  else
+    scale<T, false>(x, y, pixels, channels, coefficients, coefficients + channels);
+}
+
 // The clones: plain functions, because templates cannot have them.
 PENUMBRA_CLONES void moments_of(const float* x, int64_t pixels, int64_t channels, float* sum, float* square) {
   add_moments(x, pixels, channels, sum, square);
@@ -56,21 +66,13 @@ PENUMBRA_CLONES void moments_of(const float* x, int64_t pixels, int64_t channels
 PENUMBRA_CLONES void moments_of(const uint16_t* x, int64_t pixels, int64_t channels, float* sum, float* square) {
   add_moments(x, pixels, channels, sum, square);
 }
-PENUMBRA_CLONES void apply_silu(const float* x, float* y, int64_t pixels, int64_t channels, const float* gain,
-                                const float* offset) {
-  scale<float, true>(x, y, pixels, channels, gain, offset);
+PENUMBRA_CLONES void apply_to(const float* x, float* y, int64_t pixels, int64_t channels, const float* coefficients,
+                              bool activate) {
+  apply_either(x, y, pixels, channels, coefficients, activate);
 }
-PENUMBRA_CLONES void apply_silu(const uint16_t* x, uint16_t* y, int64_t pixels, int64_t channels, const float* gain,
-                                const float* offset) {
-  scale<uint16_t, true>(x, y, pixels, channels, gain, offset);
-}
-PENUMBRA_CLONES void apply_affine(const float* x, float* y, int64_t pixels, int64_t channels, const float* gain,
-                                  const float* offset) {
-  scale<float, false>(x, y, pixels, channels, gain, offset);
-}
-PENUMBRA_CLONES void apply_affine(const uint16_t* x, uint16_t* y, int64_t pixels, int64_t channels, const float* gain,
-                                  const float* offset) {
-  scale<uint16_t, false>(x, y, pixels, channels, gain, offset);
+PENUMBRA_CLONES void apply_to(const uint16_t* x, uint16_t* y, int64_t pixels, int64_t channels,
+                              const float* coefficients, bool activate) {
+  apply_either(x, y, pixels, channels, coefficients, activate);
 }
 
 /// One image's work, in parts of its pixels.
@@ -124,10 +126,7 @@ struct Images {
 
   void apply(int64_t n, int64_t first, int64_t count, const float* c) const {
     const auto at = (n * pixels + first) * channels;
-    if (activate)
-      apply_silu(x + at, y + at, count, channels, c, c + channels);
-    else
-      apply_affine(x + at, y + at, count, channels, c, c + channels);
+    apply_to(x + at, y + at, count, channels, c, activate);
   }
 };
 

@@ -70,7 +70,11 @@ __device__ Place place(const NormProblem& p) {
   const int columns = p.channels / lanes, rows = blockDim.x / columns;
   const int chunk = (p.pixels + gridDim.x - 1) / gridDim.x;
   const int first = blockIdx.x * chunk;
-  return {columns, rows, static_cast<int>(threadIdx.x) % columns, static_cast<int>(threadIdx.x) / columns, first,
+  return {columns,
+          rows,
+          static_cast<int>(threadIdx.x) % columns,
+          static_cast<int>(threadIdx.x) / columns,
+          first,
           min(first + chunk, p.pixels)};
 }
 
@@ -310,8 +314,8 @@ void backward(const NormProblem& p, const void* x, const void* dy, const float* 
   sum_gradients<T><<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, partial);
   const dim3 cells((2 * p.channels + block_threads - 1) / block_threads, p.n);
   add_chunks<<<cells, block_threads, 0, stream>>>(p, norm_chunks(p), partial, sums);
-  apply_gradients<T><<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, sums,
-                                                        static_cast<T*>(dx));
+  apply_gradients<T>
+      <<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, sums, static_cast<T*>(dx));
 }
 
 }  // namespace
@@ -323,8 +327,8 @@ int norm_chunks(const NormProblem& p) {
   return wanted < 1 ? 1 : wanted > 64 ? 64 : wanted;
 }
 
-const char* norm_forward(const NormProblem& p, const void* x, const float* weight, const float* bias,
-                         const float* film, void* y, float* statistics, CUstream_st* stream) {
+const char* norm_forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film,
+                         void* y, float* statistics, CUstream_st* stream) {
   switch (p.element) {
     case Element::bfloat16:
       forward<__nv_bfloat16>(p, x, weight, bias, film, y, statistics, stream);

@@ -5,17 +5,9 @@
 namespace penumbra::app {
 namespace {
 
-struct Options {
-  ConfigOptions config;
-  std::filesystem::path out;
-  bool resume = false;
-};
-
 std::function<int()> declare(CLI::App& command) {
-  auto options = std::make_shared<Options>();
-  add_config_options(command, options->config);
-  command.add_option("--out", options->out, "folder of the training run")->required();
-  command.add_flag("--resume", options->resume, "continue a run that was interrupted");
+  auto options = std::make_shared<RunOptions>();
+  add_run_options(command, *options);
   return [options] { return train_run(options->config, options->out, options->resume); };
 }
 
