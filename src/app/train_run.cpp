@@ -146,7 +146,14 @@ void TrainRun::train() {
   Progress progress;
   std::vector<Trainer::Step> pending;
   double saved = seconds();
-  if (trainer_->k() == 0 && team_.leads()) validate();
+  // What is not training does not count in images per second; the device's queue of training steps does.
+  const auto aside = [&](void (TrainRun::*work)()) {
+    if (!pending.empty()) pending.back().loss.item<double>();
+    const double begun = seconds();
+    (this->*work)();
+    logged_seconds_ += seconds() - begun;
+  };
+  if (trainer_->k() == 0 && team_.leads()) aside(&TrainRun::validate);
   while (trainer_->k() < plan_.trainer.steps) {
     pending.push_back(trainer_->step());
     const auto k = trainer_->k();
@@ -165,10 +172,10 @@ void TrainRun::train() {
                   log_.history().empty()
                       ? ""
                       : fmt::format("  loss {:.4f}  {:.0f} images/s", last_loss_, log_.history().back().back()));
-    if (k % plan_.validate_every == 0 || last) validate();
-    if (plan_.sample_every > 0 && (k % plan_.sample_every == 0 || last)) draw_samples();
+    if (k % plan_.validate_every == 0 || last) aside(&TrainRun::validate);
+    if (plan_.sample_every > 0 && (k % plan_.sample_every == 0 || last)) aside(&TrainRun::draw_samples);
     if (seconds() - saved >= plan_.checkpoint_every_s || stop || last) {
-      save();
+      aside(&TrainRun::save);
       saved = seconds();
     }
     if (stop) return;
@@ -202,7 +209,6 @@ void TrainRun::validate() {
   for (const auto which : {Trainer::Which::raw, Trainer::Which::ema})
     log_.add(trainer_->k(), which, trainer_->validate(which, plan_.bands, plan_.validation_images));
   log_.write(folder_);
-  logged_seconds_ = seconds();
 }
 
 void TrainRun::draw_samples() {
@@ -218,7 +224,6 @@ void TrainRun::draw_samples() {
   how.sigma_max = header.sigma_low < 80 ? std::min(80.0, header.sigma_high) : header.sigma_high;
   how.sigma_min = std::max(0.002, header.sigma_low);
   const auto drawn = generate_images(prior, how, {at::kFloat, plan_.device});
-  logged_seconds_ = seconds();
   if (drawn.diverged) return;
   const auto folder = folder_ / "samples";
   fs::create_directories(folder);
@@ -234,7 +239,6 @@ void TrainRun::save() {
   log_.write(folder_);
   write_prior();
   report::write_training_report(folder_);
-  logged_seconds_ = seconds();
 }
 
 void TrainRun::write_prior() const {

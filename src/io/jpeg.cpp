@@ -8,8 +8,9 @@
 #ifdef PENUMBRA_JPEG
 #include <cstdio>  // jpeglib.h needs it before
 
-#include <jerror.h>
 #include <jpeglib.h>
+
+#include <jerror.h>  // after jpeglib.h: the numbers of the messages depend on the version that it names
 
 #include <csetjmp>
 #include <utility>

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr int format_version = 1;
 
-const json& field(const json& object, const std::string& key, const std::string& file) {
+const json& field(const json& object, const char* key, const std::string& file) {
   const auto found = object.find(key);
   if (found == object.end()) input_error("{}: header.{}: expected this field, found none", file, key);
   return *found;
@@ -27,7 +27,7 @@ const json& field(const json& object, const std::string& key, const std::string&
 /// Numbers low and high with least <= low, high <= most and high - low >= span.
 std::pair<double, double> range(const json& object, const std::string& key, double least, double most, double span,
                                 const std::string& file) {
-  const auto& value = field(object, key, file);
+  const auto& value = field(object, key.c_str(), file);
   if (value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number()) {
     const double low = value[0].get<double>(), high = value[1].get<double>();
     if (low >= least && high <= most && high - low >= span) return {low, high};
