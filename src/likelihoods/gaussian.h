@@ -12,7 +12,7 @@ class GaussianLikelihood final : public Likelihood {
   GaussianLikelihood(std::shared_ptr<const ForwardModel> A, Tensor y, double beta);
 
   std::vector<Misfit> misfit(const Tensor& x) const override;
-  /// |A|^2 / beta^2 by power iteration, for a linear model.
+  /// |A|^2 / beta^2 for a linear model.
   std::optional<double> lipschitz() const override;
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 
@@ -23,6 +23,7 @@ class GaussianLikelihood final : public Likelihood {
  private:
   Tensor do_value(const Tensor& x) const override;
   Tensor do_grad(const Tensor& x) const override;
+  double largest_eigenvalue() const;
 
   std::shared_ptr<const ForwardModel> A_;
   Tensor y_;

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "core/error.h"
-#include "core/random.h"
 #include "io/npy.h"
 
 namespace penumbra {
@@ -32,14 +31,6 @@ namespace {
 
 std::unique_ptr<ForwardModel> make(Settings& settings, const Shape& image_shape, const Placement& placement) {
   const auto n = element_count(image_shape);
-  if (settings.has("rows")) {
-    // A random matrix: i.i.d. N(0, 1/m), the same for the same seed.
-    const auto m = settings.integer("rows", {1, 1e9});
-    const auto seed = static_cast<uint64_t>(settings.integer("matrix_seed", 0, not_negative));
-    const auto like = at::empty({m, n}, at::TensorOptions().dtype(at::kDouble));
-    const auto matrix = normal({seed, 0, 0}, Stream::probe, like) / std::sqrt(static_cast<double>(m));
-    return std::make_unique<DenseModel>(image_shape, place(matrix, placement));
-  }
   const auto path = settings.file("matrix");
   const auto matrix = io::read_npy(path);
   if (matrix.dim() != 2 || matrix.size(1) != n || matrix.is_complex())
@@ -51,7 +42,6 @@ std::unique_ptr<ForwardModel> make(Settings& settings, const Shape& image_shape,
 
 }  // namespace
 
-extern const ForwardModelEntry dense{"dense", "a matrix over the flattened image, from a file or i.i.d. Gaussian",
-                                     "{rows: 7, matrix_seed: 3}", make};
+extern const ForwardModelEntry dense{"dense", "a matrix over the flattened image, from a file", "", make};
 
 }  // namespace penumbra

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ class ForwardModel {
 
   virtual bool linear() const = 0;
 
+  /// |A|^2, the largest eigenvalue of A^T A, where a formula gives it.
+  virtual std::optional<double> norm_squared() const { return std::nullopt; }
+
   const std::string& name() const { return name_; }
   const Shape& image_shape() const { return image_shape_; }
   const Shape& data_shape() const { return data_shape_; }
@@ -40,7 +44,7 @@ class ForwardModel {
 struct ForwardModelEntry {
   std::string name;
   std::string summary;
-  /// A small configuration (YAML) for a 1x6x5 image, on which the contract tests run.
+  /// A small configuration (YAML) for a 1x6x5 image, on which the contract tests run; empty where a file is needed.
   std::string example;
   std::unique_ptr<ForwardModel> (*make)(Settings& settings, const Shape& image_shape, const Placement& placement);
 };

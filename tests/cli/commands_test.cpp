@@ -134,7 +134,7 @@ TEST(Commands, CertifyGivesTheBoundAboveWhatIsMeasured) {
   const auto folder = scratch();
   write_text(folder / "config.yaml", R"(
 prior: {kind: gaussian, image_shape: [1, 1, 2], mean: [1, -1], covariance: [2, 0.3, 0.3, 1.5]}
-likelihood: {kind: dense, rows: 2, matrix_seed: 4, noise_sd: 1, data: y.npy}
+likelihood: {kind: gaussian, rows: 2, matrix_seed: 4, noise_sd: 1, data: y.npy}
 sampler: {kind: pmc-red, steps: 1000, step_size: 0.05, sigma: 0.1, start: {kind: normal, mean: 3, sd: 1}}
 )");
   io::write_npy(folder / "y.npy", at::tensor({0.4, -0.3}, at::kDouble));
