@@ -299,9 +299,8 @@ TEST_F(TrainTeam, AnInterruptOfOneStopsAllAndResumesBitForBit) {
   expect_same_weights(weights("run"), weights("reference"));
 }
 
-/// None waits for another that has ended; the limit is 60 s.
+/// None waits in vain for another that has ended: that would end with the words of a timeout.
 TEST_F(TrainTeam, AnErrorOfTheFirstEndsAll) {
-  const auto before = time(nullptr);
   write_text(folder / "file", "in the way");
   auto results = penumbra_team(2, words("file/run"));
   expect_refused(results[0], {"cannot be made"});
@@ -313,7 +312,6 @@ TEST_F(TrainTeam, AnErrorOfTheFirstEndsAll) {
   for (const auto& result : penumbra_team(2, words("few", {"--set", "training.batch=1"})))
     expect_refused(result, {"training.batch: expected at least one image for each of 2", "found 1"});
   for (const auto& result : penumbra_team(2, words("run", {"--resume"}))) EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_LT(time(nullptr) - before, 50);
 }
 
 }  // namespace
