@@ -55,8 +55,8 @@ class Connected final : public Backend {
 template <typename Group>
 std::shared_ptr<const Backend> join(const Launch& launch, const at::Device& device,
                                     c10::intrusive_ptr<typename Group::Options> options) {
-  // c10d writes to members that may have left. Python, for which it was made, has the signal ignored; here it would kill
-  // this process before the error could be told.
+  // c10d writes to members that may have left. Python, for which it was made, has the signal ignored; here it would
+  // kill this process before the error could be told.
   std::signal(SIGPIPE, SIG_IGN);
   c10d::TCPStoreOptions meeting;
   meeting.port = launch.port;
