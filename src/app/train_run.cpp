@@ -112,7 +112,12 @@ void TrainRun::claim() const {
 }
 
 int TrainRun::run() {
-  if (auto checkpoint = load_checkpoint(folder_ / "checkpoint")) {
+  const auto checkpoint = load_checkpoint(folder_ / "checkpoint");
+  // Before anything is restored: weights that differ between processes would be averaged without a word.
+  if (!team_.agree(checkpoint ? checkpoint->k : -1))
+    input_error("{}: the processes find different checkpoints; expected a folder that all of them share",
+                (folder_ / "checkpoint").string());
+  if (checkpoint) {
     trainer_->restore(checkpoint->tensors, checkpoint->k);
     log_.restore(checkpoint->tensors);
     earlier_seconds_ = checkpoint->seconds;

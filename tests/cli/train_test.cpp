@@ -299,6 +299,17 @@ TEST_F(TrainTeam, AnInterruptOfOneStopsAllAndResumesBitForBit) {
   expect_same_weights(weights("run"), weights("reference"));
 }
 
+TEST_F(TrainTeam, FoldersThatAreNotSharedAreRefused) {
+  const auto pid = start(words("run", long_run));
+  wait_for_checkpoint("run");
+  kill(pid, SIGTERM);
+  ASSERT_EQ(wait_for(pid), 130);
+  const auto before = newest("run");
+  for (const auto& result : penumbra_team({words("run", resumed(long_run)), words("own", resumed(long_run))}))
+    expect_refused(result, {"the processes find different checkpoints"});
+  EXPECT_EQ(newest("run"), before);
+}
+
 /// None waits for another that has ended; the limit is 60 s.
 TEST_F(TrainTeam, AnErrorOfTheFirstEndsAll) {
   const auto before = time(nullptr);
