@@ -13,6 +13,7 @@
 #include "app/train_log.h"
 #include "app/train_plan.h"
 #include "core/error.h"
+#include "io/checksum.h"
 #include "io/file.h"
 #include "io/image.h"
 #include "io/image_grid.h"
@@ -31,6 +32,12 @@ using nlohmann::json;
 using training::Trainer;
 using Clock = std::chrono::steady_clock;
 
+/// Throws InputError in all processes where one read something else: `what` of `path`.
+void require_agreement(const Team& team, const std::string& content, const std::string& what, const fs::path& path) {
+  if (!team.agree(static_cast<int64_t>(io::checksum(content))))
+    input_error("{}: the processes read different {}; expected the same for all", path.string(), what);
+}
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// One training run in its folder. Only the leading process writes.
@@ -39,6 +46,7 @@ class TrainRun {
   /// Reads the images.
   TrainRun(TrainPlan plan, fs::path folder, const Team& team)
       : plan_(std::move(plan)), folder_(std::move(folder)), team_(team), images_(read_images()) {
+    require_agreement(team_, images_.fingerprint, "images", plan_.data.folder);
     auto& parameterisation = plan_.header.parameterisation;
     if (parameterisation.kind == Parameterisation::Kind::karras && parameterisation.sigma_data == 0)
       parameterisation.sigma_data = measure_spread();
@@ -341,6 +349,7 @@ uint64_t bytes_needed(const TrainPlan& plan) {
 int train_run(const ConfigOptions& options, const fs::path& folder, bool resume) {
   auto plan = load_train_plan(options);
   const auto team = Team::from_environment(plan.device);
+  require_agreement(team, plan.resolved, "configurations", options.path);
   const auto parts = team.size() * plan.trainer.accumulate;
   if (plan.trainer.batch < parts)
     input_error("{}: training.batch: expected at least one image for each of {} (processes x accumulate), found {}",

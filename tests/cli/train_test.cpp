@@ -310,6 +310,12 @@ TEST_F(TrainTeam, FoldersThatAreNotSharedAreRefused) {
   EXPECT_EQ(newest("run"), before);
 }
 
+TEST_F(TrainTeam, AnotherConfigurationInOneEndsAll) {
+  for (const auto& result : penumbra_team({words("run"), words("run", {"--set", "training.learning_rate=1e-3"})}))
+    expect_refused(result, {"train.yaml: the processes read different configurations"});
+  EXPECT_FALSE(fs::exists(folder / "run"));
+}
+
 /// None waits for another that has ended; the limit is 60 s.
 TEST_F(TrainTeam, AnErrorOfTheFirstEndsAll) {
   const auto before = time(nullptr);
