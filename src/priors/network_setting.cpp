@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <limits>
-#include <regex>
 
 #include "core/error.h"
 #include "io/array_setting.h"
@@ -25,11 +24,16 @@ double memory_of(const at::Device& device) {
   return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
 }
 
+/// "12.weight", "12.bias".
+bool is_numbered(const std::string& name) {
+  const auto dot = name.find_first_not_of("0123456789");
+  return dot != 0 && dot != name.npos && (name.substr(dot) == ".weight" || name.substr(dot) == ".bias");
+}
+
 /// Plain files of numbered convolutions are DnCNNs.
 std::optional<json> recognise_dncnn(const std::map<std::string, Tensor>& tensors) {
-  static const std::regex numbered(R"(\d+\.(weight|bias))");
   for (const auto& [name, tensor] : tensors)
-    if (!std::regex_match(name, numbered)) return std::nullopt;
+    if (!is_numbered(name)) return std::nullopt;
   const auto first = tensors.find("0.weight");
   if (first == tensors.end() || first->second.dim() != 4) return std::nullopt;
   return json{{"kind", "dncnn"},
