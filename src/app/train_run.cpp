@@ -64,6 +64,7 @@ class TrainRun {
   void train();
   void log(const std::vector<Trainer::Step>& steps);
   void validate();
+  void try_to_draw();
   void draw_samples();
   void save();
   void write_prior() const;
@@ -96,10 +97,14 @@ training::ImageSet TrainRun::read_images() {
   });
 }
 
+/// Of every n-th image: neighbours in a folder are often alike.
 double TrainRun::measure_spread() const {
-  const auto count = std::min<int64_t>(images_.train.size(0), 2048);
-  const auto sample = images_.batch(at::arange(count), {at::kFloat, at::kCPU});
-  return std::max(1e-3, sample.to(at::kDouble).std().item<double>());
+  constexpr int64_t enough = 2048;
+  const auto count = images_.train.size(0);
+  const auto sample = images_.batch(at::arange(0, count, (count + enough - 1) / enough), {at::kFloat, at::kCPU});
+  // Images of one gray have no spread; the floor is 0.001 for [-1, 1].
+  const double least = 5e-4 * (images_.high - images_.low);
+  return std::max(least, sample.to(at::kDouble).std().item<double>());
 }
 
 /// The configuration is written last: a folder with one has all that it needs.
@@ -186,11 +191,12 @@ void TrainRun::train() {
                       ? ""
                       : fmt::format("  loss {:.4f}  {:.0f} images/s", last_loss_, log_.history().back().back()));
     if (k % plan_.validate_every == 0 || last) aside(&TrainRun::validate);
-    if (plan_.sample_every > 0 && (k % plan_.sample_every == 0 || last)) aside(&TrainRun::draw_samples);
     if (seconds() - saved >= plan_.checkpoint_every_s || stop || last) {
       aside(&TrainRun::save);
       saved = seconds();
     }
+    // After the state is safe: drawing can fail where training did not.
+    if (plan_.sample_every > 0 && (k % plan_.sample_every == 0 || last)) aside(&TrainRun::try_to_draw);
     if (stop) return;
   }
 }
@@ -224,6 +230,17 @@ void TrainRun::validate() {
   log_.write(folder_);
 }
 
+/// A picture is not worth a run.
+void TrainRun::try_to_draw() {
+  try {
+    draw_samples();
+  } catch (const std::exception& error) {
+    const std::string message = error.what();
+    fmt::print(stderr, "penumbra: warning: no picture of samples after step {}: {}\n", trainer_->k(),
+               message.substr(0, message.find('\n')));
+  }
+}
+
 void TrainRun::draw_samples() {
   const auto& header = plan_.header;
   auto network =
@@ -234,8 +251,9 @@ void TrainRun::draw_samples() {
   Generation how;
   how.count = how.batch = plan_.samples;
   how.seed = plan_.trainer.seed;
+  // The usual ends as far as the network knows them.
   how.sigma_max = header.sigma_low < 80 ? std::min(80.0, header.sigma_high) : header.sigma_high;
-  how.sigma_min = std::max(0.002, header.sigma_low);
+  how.sigma_min = header.sigma_high > 0.002 ? std::max(0.002, header.sigma_low) : header.sigma_low;
   const auto drawn = generate_images(prior, how, {at::kFloat, plan_.device});
   if (drawn.diverged) return;
   const auto folder = folder_ / "samples";

@@ -147,6 +147,34 @@ TEST_F(TrainCommand, ThePriorServesTheOtherCommands) {
   EXPECT_EQ(io::read_npy(fs::path(out) / "samples.npy").sizes(), at::IntArrayRef({2, 1, 8, 8}));
 }
 
+TEST_F(TrainCommand, SmallNoiseLevelsAndSmallPixelsAreTrainedToo) {
+  must_train("run", {"--set", "sigma={low: 1e-5, high: 1e-3}", "--set", "data.range=[0, 1e-3]"});
+  EXPECT_TRUE(fs::exists(folder / "run" / "samples" / "step-00000012.png"));
+  // The pixels' SD is about a fifth of their range.
+  const auto header = io::read_weights(folder / "run" / "prior.safetensors").header;
+  EXPECT_NEAR(header["parameterisation"]["sigma_data"].get<double>(), 2e-4, 1e-4);
+}
+
+TEST_F(TrainCommand, TheSpreadIsThatOfAllImages) {
+  auto images = at::zeros({4096, 1, 8, 8});
+  images.narrow(0, 3000, 1096).fill_(1);
+  fs::create_directories(folder / "array");
+  io::write_npy(folder / "array" / "images.npy", images);
+  must_train("run", {"--set", "data.folder=array", "--set", "training.steps=1", "--set", "training.sample_every=0"});
+  // A share of 1096 / 4096 = 0.27 is 1, the rest 0: SD sqrt(0.27 * 0.73) = 0.44, to the sampling error of 2048 images.
+  const auto header = io::read_weights(folder / "run" / "prior.safetensors").header;
+  EXPECT_NEAR(header["parameterisation"]["sigma_data"].get<double>(), 0.44, 0.03);
+}
+
+TEST_F(TrainCommand, APictureThatCannotBeWrittenIsAWarning) {
+  fs::create_directories(folder / "run");
+  write_text(folder / "run" / "samples", "in the way");
+  const auto result = train("run");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(contains(result.err, "warning: no picture of samples after step 12")) << result.err;
+  EXPECT_EQ(summary("run")["outcome"].get<std::string>(), "finished");
+}
+
 TEST_F(TrainCommand, AnInterruptedRunContinuesBitForBit) {
   must_train("reference", long_run);
   for (const int signal : {SIGINT, SIGTERM}) {
