@@ -150,8 +150,9 @@ int TrainRun::run() {
       return diverged;
     }
     if (k < plan_.trainer.steps) {
-      fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state is saved, continue with --resume\n", k,
-                 plan_.trainer.steps);
+      fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state {}, continue with --resume\n", k,
+                 plan_.trainer.steps,
+                 bad_steps_ == 0 ? "is saved" : "before the loss became no number is the last one saved");
       return interrupted;
     }
     write_results();
@@ -191,7 +192,11 @@ void TrainRun::train() {
                       ? ""
                       : fmt::format("  loss {:.4f}  {:.0f} images/s", last_loss_, log_.history().back().back()));
     if (k % plan_.validate_every == 0 || last) aside(&TrainRun::validate);
-    if (seconds() - saved >= plan_.checkpoint_every_s || stop || last) {
+    // A state is saved only after a good step, so a resumed run counts bad ones in a row as this one would.
+    const auto is_good = [&] {
+      return pending.empty() ? bad_steps_ == 0 : std::isfinite(pending.back().loss.item<double>());
+    };
+    if ((seconds() - saved >= plan_.checkpoint_every_s || stop || last) && is_good()) {
       aside(&TrainRun::save);
       saved = seconds();
     }
