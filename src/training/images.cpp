@@ -16,6 +16,7 @@
 #include "io/file.h"
 #include "io/jpeg.h"
 #include "io/npy.h"
+#include "networks/header.h"
 #include "training/files.h"
 #include "training/fit.h"
 
@@ -263,7 +264,11 @@ ImageSetOptions image_set_setting(Settings section) {
   options.height = shape[1];
   options.width = shape[2];
   const auto range = section.numbers("range", {-1, 1});
-  if (range.size() != 2 || !(range[0] < range[1])) section.fail("range", "expected [low, high], the first below");
+  // What a prior's header may state.
+  if (range.size() != 2 ||
+      !(range[0] >= -largest_pixel && range[1] <= largest_pixel && range[1] - range[0] >= smallest_pixel_span))
+    section.fail("range", fmt::format("expected [low, high] within {:g} to {:g}, {:g} apart or more", -largest_pixel,
+                                      largest_pixel, smallest_pixel_span));
   options.low = range[0];
   options.high = range[1];
   if (section.has("memory_gib"))

@@ -255,6 +255,9 @@ TEST_F(TrainCommand, BadInputIsNamed) {
   refused("data.validation_share=0", {"data.validation_share"});
   refused("training.batch=0", {"training.batch: expected"});
   refused("training.accumulate=7", {file, "training.batch: expected at least one image for each of 7", "found 6"});
+  refused("sigma.high=1e10", {"sigma.high: expected a number in"});
+  refused("data.range=[0, 1e7]", {"data.range: expected [low, high] within"});
+  refused("parameterisation.sigma_data=1e6", {"parameterisation.sigma_data: expected"});
   refused("sigma.high=0.001", {"sigma.high: expected more than low"});
   refused("data.folder=nowhere", {"data.folder", "nowhere"});
   fs::create_directories(folder / "empty");
@@ -284,6 +287,16 @@ TEST_F(TrainCommand, ADivergenceEndsWithExit3) {
   EXPECT_EQ(summary("run")["outcome"].get<std::string>(), "diverged");
   EXPECT_TRUE(contains(read_text(folder / "run" / "report.html"), "diverged"));
   EXPECT_FALSE(contains(train("run", resumed(hot)).out, "complete"));
+}
+
+/// The loss is a number at the first step alone; no row of the history is due before the end.
+TEST_F(TrainCommand, NothingIsSavedWhileTheLossIsNoNumber) {
+  const auto result = train("run", {"--set", "training.learning_rate=1e30", "--set", "training.sample_every=0", "--set",
+                                    "training.log_every=1000", "--set", "training.checkpoint_every_s=1e-9"});
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_EQ(newest("run"), 1);
+  const auto header = io::read_weights(folder / "run" / "prior.safetensors").header;
+  EXPECT_EQ(header["record"]["training"]["steps"].get<int>(), 1);
 }
 
 struct TrainTeam : TrainCommand {

@@ -322,6 +322,8 @@ TEST(ImagesSetting, RefusesWhatMakesNoSense) {
   EXPECT_TRUE(contains(error("data: {folder: z, image_shape: [1, 8, 8]}"), "data.folder: expected an existing folder"));
   EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [2, 8, 8]}"), "expected 1 or 3 channels, found 2"));
   EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [1, 8, 8], range: [1, 0]}"), "data.range"));
+  EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [1, 8, 8], range: [0, 1e7]}"), "data.range"));
+  EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [1, 8, 8], range: [0, 1e-7]}"), "data.range"));
   EXPECT_TRUE(contains(error("data: {folder: a, validation_folder: a, validation_share: 0.1, image_shape: [1, 8, 8]}"),
                        "either a validation_folder or a validation_share"));
 }
