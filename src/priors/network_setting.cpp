@@ -76,7 +76,9 @@ NetworkHeader header_from_settings(Settings& settings, const std::map<std::strin
   auto said_in = file;
   if (settings.has("arch")) {
     said_in = settings.file("arch");
-    header.architecture = read_architecture(said_in);
+    std::vector<fs::path> bases;
+    header.architecture = read_architecture(said_in, bases);
+    for (const auto& base : bases) settings.note_file(base);
   } else if (auto dncnn = recognise_dncnn(tensors)) {
     header.architecture = std::move(*dncnn);
   } else {
@@ -141,7 +143,9 @@ void require_fit(const NetworkHeader& header, const Architecture& architecture, 
 std::shared_ptr<const Score> make(Settings& settings, const Placement& placement) {
   if (settings.has("name") == settings.has("file"))
     settings.fail("file", "expected either a file of weights or the name of a prior that ships with Penumbra");
-  const auto path = settings.has("name") ? shipped_prior(settings.text("name")) : settings.file("file");
+  const bool shipped = settings.has("name");
+  const auto path = shipped ? shipped_prior(settings.text("name")) : settings.file("file");
+  if (shipped) settings.note_file(path);
   const auto weights = io::read_weights(path);
   const auto header = weights.header.is_null() ? header_from_settings(settings, weights.tensors, path)
                                                : header_from_file(settings, weights.header, path.string());
