@@ -113,6 +113,37 @@ TEST_F(PriorOnTheCommandLine, AFolderATextOrAnUnknownName) {
   refused("no-such-prior", "no prior of this name");
 }
 
+/// `compute: auto` may mean another type on another machine: the run says which it was, and goes on with no other.
+TEST_F(PriorOnTheCommandLine, TheTypeInWhichItComputesIsWrittenDown) {
+  write_text(folder / "arch.json", options.dump());
+  const std::string prior =
+      "{kind: network, file: bare.safetensors, arch: arch.json, compute: bfloat16, clip_score: 1e9}";
+  write_text(folder / "prior.yaml", prior);
+  const auto drawn =
+      penumbra({"generate", "--prior", path("prior.yaml"), "--count", "1", "--steps", "2", "--out", path("drawn")});
+  ASSERT_EQ(drawn.code, 0) << drawn.err;
+  const auto about = json::parse(read_text(folder / "drawn" / "samples.json"));
+  EXPECT_EQ(about["prior"]["compute"].get<std::string>(), "bfloat16");
+
+  write_text(folder / "config.yaml", "prior: " + prior +
+                                         "\nlikelihood: {kind: none}\nchains: 2\n"
+                                         "sampler: {kind: pmc-red, sigma: 0.3, step_size: 1e-4, steps: 20}\n");
+  const std::vector<std::string> sample{"sample", path("config.yaml"), "--out", path("run"), "--device",
+                                        "cpu",    "--resume"};
+  const auto begun = penumbra(sample);
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  const auto summary = json::parse(read_text(folder / "run" / "summary.json"));
+  EXPECT_EQ(summary["problem"]["network_compute"].get<std::string>(), "bfloat16");
+  auto provenance = json::parse(read_text(folder / "run" / "provenance.json"));
+  EXPECT_EQ(penumbra(sample).code, 0);
+  provenance["network_compute"] = "float32";
+  write_text(folder / "run" / "provenance.json", provenance.dump());
+  const auto elsewhere = penumbra(sample);
+  EXPECT_EQ(elsewhere.code, 2);
+  EXPECT_TRUE(contains(elsewhere.err, "the run was begun with network_compute float32, this is bfloat16"))
+      << elsewhere.err;
+}
+
 TEST_F(PriorOnTheCommandLine, InfoSaysWhatItIsForPeople) {
   const json header{{"format", 1},
                     {"name", "tiny\x1b[31m"},

@@ -55,10 +55,7 @@ std::shared_ptr<const Score> bench_prior(const Options& options, const Placement
 }
 
 /// In which type a network computes; what everything else does.
-std::string compute_of(const Score& prior) {
-  const auto* network = dynamic_cast<const NetworkScore*>(&prior);
-  return network == nullptr ? "float32" : c10::toString(network->loaded().network.compute);
-}
+std::string compute_of(const Score& prior) { return network_compute(prior).value_or("float32"); }
 
 /// Of the score at one fixed image: another program can check that it timed the same function.
 double score_norm(const Score& prior, const Placement& placement) {
