@@ -144,6 +144,28 @@ TEST_F(PriorOnTheCommandLine, TheTypeInWhichItComputesIsWrittenDown) {
       << elsewhere.err;
 }
 
+TEST_F(PriorOnTheCommandLine, ComputeOverridesTheFileAndIsRefusedWhereThereIsNoNetwork) {
+  write_text(folder / "arch.json", options.dump());
+  write_text(folder / "prior.yaml", "{kind: network, file: bare.safetensors, arch: arch.json, compute: bfloat16}");
+  write_text(folder / "field.yaml", "{kind: random_field, side: 8, modes: 2}");
+  const auto score_of = [&](const std::string& prior, std::vector<std::string> more) {
+    std::vector<std::string> args{"score",   "--prior", path(prior), "--input",    path("x.npy"),
+                                  "--sigma", "0.3",     "--output",  path("s.npy")};
+    args.insert(args.end(), more.begin(), more.end());
+    return penumbra(args);
+  };
+  c10::NoGradGuard no_gradients;
+  const auto exact = (*network_of(architecture, weights))({x, at::full({2}, sigma, x.options()), {}, false}) / sigma;
+  ASSERT_EQ(score_of("prior.yaml", {}).code, 0);
+  EXPECT_GT(relative_error(io::read_npy(path("s.npy")), exact), 1e-4);  // bfloat16 keeps 8 bits
+  ASSERT_EQ(score_of("prior.yaml", {"--compute", "float32"}).code, 0);
+  EXPECT_LT(relative_error(io::read_npy(path("s.npy")), exact), 1e-5);
+  ASSERT_EQ(score_of("field.yaml", {}).code, 0);
+  const auto refused = score_of("field.yaml", {"--compute", "float32"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "--compute") && contains(refused.err, "random_field")) << refused.err;
+}
+
 TEST_F(PriorOnTheCommandLine, InfoSaysWhatItIsForPeople) {
   const json header{{"format", 1},
                     {"name", "tiny\x1b[31m"},

@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/prior_option.h"
+#include "core/error.h"
 #include "core/named.h"
 #include "likelihoods/gaussian.h"
 #include "priors/network.h"
@@ -48,6 +49,7 @@ double milliseconds(double budget, Function&& f) {
 
 std::shared_ptr<const Score> bench_prior(const Options& options, const Placement& placement) {
   if (!options.prior.prior.empty()) return load_prior(options.prior, placement);
+  if (options.prior.compute) input_error("--compute: expected a network, by --prior");
   RandomFieldOptions field;
   field.side = options.side;
   field.modes = std::min(field.modes, field.side);

@@ -60,7 +60,7 @@ json describe_configuration(const fs::path& path) {
   auto settings = Settings::from_file(path);
   const Placement placement{at::kFloat, at::kCPU};
   if (!settings.is_section("sampler")) {
-    const auto prior = load_prior({path.string(), {}, "float32"}, placement);
+    const auto prior = load_prior({.prior = path.string(), .usual_compute = "float32"}, placement);
     json info{{"kind", "prior"},
               {"image_shape", prior->image_shape()},
               {"sigma_range", {prior->sigma_range().low, prior->sigma_range().high}},
