@@ -40,8 +40,14 @@ struct ConfigOptions {
   MachineOptions machine;
 };
 
+/// What --help says of the configuration.
+struct ConfigHelp {
+  std::string page = "docs/configuration.md";
+  std::string example = "sampler.steps=500";  ///< of --set
+};
+
 /// CONFIG.yaml, --set, --seed, --device, --threads.
-void add_config_options(CLI::App& command, ConfigOptions& options);
+void add_config_options(CLI::App& command, ConfigOptions& options, const ConfigHelp& help = {});
 
 /// A configuration carried out in a folder.
 struct RunOptions {
@@ -51,7 +57,7 @@ struct RunOptions {
 };
 
 /// Those of the configuration, --out and --resume.
-void add_run_options(CLI::App& command, RunOptions& options);
+void add_run_options(CLI::App& command, RunOptions& options, const ConfigHelp& help = {});
 
 Problem load_problem(const ConfigOptions& options);
 

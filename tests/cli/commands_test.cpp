@@ -184,11 +184,20 @@ TEST(Commands, TheDemoEndsWithThePathOfItsReport) {
 
 TEST(Commands, HelpIsThereForEach) {
   for (const auto* command : {"demo", "sample", "evaluate", "report", "observe", "score", "denoise", "generate",
-                              "certify", "info", "experiment", "bench"}) {
+                              "certify", "info", "experiment", "bench", "train", "assess"}) {
     const auto result = penumbra({command, "--help"});
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_NE(result.out.find("Usage"), std::string::npos) << command;
   }
+  const auto says = [](const std::string& command, const std::vector<std::string>& words) {
+    const auto help = penumbra({command, "--help"}).out;
+    for (const auto& word : words) EXPECT_NE(help.find(word), std::string::npos) << word << " in " << help;
+  };
+  says("sample", {"docs/configuration.md", "sampler.steps=500"});
+  says("train", {"docs/training.md", "training.steps=500"});
+  says("assess", {"0.02,0.05,0.1", "=16"});
+  says("generate", {"=16"});
+  says("info", {"JPEG"});
   EXPECT_EQ(penumbra({"unknown"}).code, 2);
   EXPECT_EQ(penumbra({}).code, 2);
 }

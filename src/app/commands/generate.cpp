@@ -137,7 +137,9 @@ int generate_samples(const Options& options) {
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   add_prior_options(command, options->prior);
-  command.add_option("--count", options->count, "number of images")->check(CLI::Range(1, 1000000));
+  command.add_option("--count", options->count, "number of images")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   command.add_option("--out", options->out, "folder of the images")->required();
   command
       .add_option("--method", options->method,

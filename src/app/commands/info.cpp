@@ -158,7 +158,7 @@ void print_rows(const json& info) {
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("FILE", options->path, "NPY, PNG, YAML configuration or prior, weights, or a run's folder")
+  command.add_option("FILE", options->path, "NPY, PNG, JPEG, YAML configuration or prior, weights, or a run's folder")
       ->required();
   command.add_flag("--json", options->json, "print JSON");
   return [options] {
