@@ -112,6 +112,13 @@ TEST(Commands, InfoSaysWhatWeightsAre) {
   EXPECT_TRUE(info["not_executed"].is_array());
   const auto header = parsed(penumbra({"info", corpus("safetensors/two.safetensors").string(), "--json"}))["header"];
   EXPECT_EQ(header, nlohmann::json({{"a", {1}}}));
+  const auto unnamed = scratch() / "epoch_12";
+  fs::copy(corpus("torch_file/training.ckpt"), unnamed);
+  EXPECT_EQ(parsed(penumbra({"info", unnamed.string(), "--json"}))["tensors"], 4);
+  write_text(unnamed, "a text");
+  const auto text = penumbra({"info", unnamed.string()});
+  EXPECT_EQ(text.code, 2);
+  EXPECT_NE(text.err.find("epoch_12: expected a run's folder"), std::string::npos) << text.err;
   const auto hostile = penumbra({"info", corpus("torch_file/hostile.pth").string()});
   EXPECT_EQ(hostile.code, 2);
   EXPECT_NE(hostile.err.find("posix.system, which is not executed"), std::string::npos) << hostile.err;

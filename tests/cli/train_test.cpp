@@ -136,7 +136,13 @@ TEST_F(TrainCommand, ThePriorServesTheOtherCommands) {
   };
   EXPECT_TRUE(contains(expect_success({"info", prior}), "slopes"));
   EXPECT_TRUE(contains(expect_success({"info", yaml}), "image_shape"));
-  EXPECT_TRUE(contains(expect_success({"info", (folder / "run").string()}), "finished"));
+  const auto run_info = json::parse(expect_success({"info", (folder / "run").string(), "--json"}));
+  EXPECT_EQ(run_info["outcome"].get<std::string>(), "finished");
+  EXPECT_TRUE(run_info["complete"].get<bool>());
+  const auto config_info = json::parse(expect_success({"info", config.string(), "--json"}));
+  EXPECT_EQ(config_info["kind"].get<std::string>(), "training configuration");
+  EXPECT_EQ(config_info["steps"].get<int>(), 12);
+  EXPECT_EQ(config_info["image_shape"], json({1, 8, 8}));
   expect_success({"score", "--prior", yaml, "--input", x, "--sigma", "0.5", "--output", out + "-score.npy"});
   expect_success({"denoise", "--prior", yaml, "--input", x, "--sigma", "0.5", "--output", out + "-denoised.npy"});
   expect_success({"generate", "--prior", yaml, "--count", "2", "--steps", "4", "--out", out});
@@ -286,6 +292,9 @@ TEST_F(TrainCommand, ADivergenceEndsWithExit3) {
   EXPECT_TRUE(contains(result.err, "diverged")) << result.err;
   EXPECT_EQ(summary("run")["outcome"].get<std::string>(), "diverged");
   EXPECT_TRUE(contains(read_text(folder / "run" / "report.html"), "diverged"));
+  const auto info = penumbra({"info", (folder / "run").string(), "--json"});
+  ASSERT_EQ(info.code, 0) << info.err;
+  EXPECT_FALSE(json::parse(info.out)["complete"].get<bool>());
   EXPECT_FALSE(contains(train("run", resumed(hot)).out, "complete"));
 }
 
