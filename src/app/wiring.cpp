@@ -70,6 +70,7 @@ void add_config_options(CLI::App& command, ConfigOptions& options, const ConfigH
 
 void add_run_options(CLI::App& command, RunOptions& options, const ConfigHelp& help) {
   add_config_options(command, options.config, help);
+  options.config.machine.team = true;
   command.add_option("--out", options.out, "folder of the run")->required();
   command.add_flag("--resume", options.resume, "continue a run that was interrupted");
 }

@@ -56,7 +56,7 @@ struct RunOptions {
   bool resume = false;
 };
 
-/// Those of the configuration, --out and --resume.
+/// Those of the configuration, --out and --resume; processes that were launched together share the run.
 void add_run_options(CLI::App& command, RunOptions& options, const ConfigHelp& help = {});
 
 Problem load_problem(const ConfigOptions& options);
