@@ -48,8 +48,9 @@ at::Device use_machine(const MachineOptions& options) {
   }
   const bool has_cuda = at::hasCUDA();
   const auto count = has_cuda ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
+  // A stray RANK in the environment is no concern of a command that works alone.
   const auto of_this_process = [&](const char* any) {
-    return device_of(launch_from(environment()), at::Device(any), count);
+    return options.team ? device_of(launch_from(environment()), at::Device(any), count) : at::Device(any);
   };
   if (options.device.empty()) return of_this_process(has_cuda ? "cuda" : "cpu");
   const auto& name = options.device;

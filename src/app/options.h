@@ -13,6 +13,7 @@ namespace penumbra::app {
 struct MachineOptions {
   std::string device;  ///< empty: the GPU if this build and machine have one
   int threads = 0;     ///< 0: LibTorch's choice
+  bool team = false;   ///< a process of several may be meant: the launcher's variables choose among the GPUs
 };
 
 /// --device and --threads.

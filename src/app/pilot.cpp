@@ -59,15 +59,14 @@ Level measure_level(const Problem& problem, const Tensor& chain_points, double s
 Pilot run_pilot(const Problem& problem, const PilotOptions& options) {
   const c10::NoGradGuard no_gradients;
   Pilot pilot;
-  const auto chains =
-      problem.start.kind == Start::Kind::file ? std::min(options.chains, problem.plan.chains) : options.chains;
-  auto state = initial_state(problem.start, *problem.posterior.prior, problem.seed, problem.plan.first_chain, chains,
-                             problem.placement);
+  auto few = problem.plan;
+  few.chains = problem.start.kind == Start::Kind::file ? std::min(options.chains, few.chains) : options.chains;
+  auto state = problem.initial_state(few);
   const auto steps = std::min(options.steps, problem.plan.steps),
              settled = settled_at(*problem.sampler, problem.plan.steps);
   const auto spacing = std::max<int64_t>(1, settled / std::max<int64_t>(1, options.levels - 1));
   const auto mismatch_every = std::max<int64_t>(1, steps / 64);
-  const auto some = [&] { return state.x.narrow(0, 0, std::min(options.points, chains)).clone(); };
+  const auto some = [&] { return state.x.narrow(0, 0, std::min(options.points, few.chains)).clone(); };
   pilot.points = some();
   const auto add_level = [&](int64_t k) {
     auto level = measure_level(problem, pilot.points, problem.sampler->annealing(k).sigma, options);

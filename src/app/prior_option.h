@@ -4,19 +4,21 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 
 #include "priors/score.h"
 
 namespace penumbra::app {
 
 struct PriorOptions {
-  std::string prior;           ///< a YAML file, a file of weights, or the name of a prior that ships with Penumbra
-  std::filesystem::path arch;  ///< JSON or YAML of the architecture, where the weights do not say
-  std::string compute = "auto";
+  std::string prior;                ///< a YAML file, a file of weights, or the name of a prior that ships with Penumbra
+  std::filesystem::path arch = {};  ///< JSON or YAML of the architecture, where the weights do not say
+  std::optional<std::string> compute = {};  ///< where given, against what a configuration says
+  std::string usual_compute = "auto";       ///< where neither says
 };
 
-/// --prior, --arch and --compute, the last with `compute` as its default.
-void add_prior_options(CLI::App& command, PriorOptions& options, const std::string& compute = "auto",
+/// --prior, --arch and --compute, the last with `usual_compute` as its default.
+void add_prior_options(CLI::App& command, PriorOptions& options, const std::string& usual_compute = "auto",
                        bool required = true);
 
 std::shared_ptr<const Score> load_prior(const PriorOptions& options, const Placement& placement);

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "io/checksum.h"
 #include "io/file.h"
+#include "priors/network.h"
 
 namespace penumbra::app {
 namespace {
@@ -21,6 +22,8 @@ json provenance(const Problem& problem) {
   // Without its number, which differs between processes.
   const auto device = c10::DeviceTypeName(problem.placement.device.type(), true);
   json now{{"device", device}, {"libtorch", TORCH_VERSION}, {"files", json::object()}};
+  // `compute: auto` is decided by the machine.
+  if (const auto type = network_compute(*problem.posterior.prior)) now["network_compute"] = *type;
   for (const auto& file : problem.files) now["files"][file.string()] = checksum(file);
   return now;
 }
@@ -35,10 +38,14 @@ void require_same_provenance(const std::filesystem::path& folder, const Problem&
   const auto path = folder / "provenance.json";
   const auto then = json::parse(io::read_file(path), nullptr, false), now = provenance(problem);
   if (!then.is_object()) input_error("{}: expected a JSON object", path.string());
-  for (const auto* key : {"device", "libtorch"})
-    if (then.value(key, "") != now[key].get<std::string>())
+  const auto said = [](const json& object, const char* key) {
+    const auto value = object.value(key, json());
+    return value.is_string() ? value.get<std::string>() : "unknown";
+  };
+  for (const auto* key : {"device", "libtorch", "network_compute"})
+    if (said(then, key) != said(now, key))
       input_error("{}: the run was begun with {} {}, this is {}; its result would not be the same", path.string(), key,
-                  then.value(key, "unknown"), now[key].get<std::string>());
+                  said(then, key), said(now, key));
   for (const auto& [file, sum] : now["files"].items())
     if (then.value("files", json::object()).value(file, "") != sum.get<std::string>())
       input_error("{}: the file has changed since the run was begun", file);

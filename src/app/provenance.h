@@ -7,7 +7,8 @@
 
 namespace penumbra::app {
 
-/// Writes RUN/provenance.json: device, LibTorch, and a checksum of every file that the configuration names.
+/// Writes RUN/provenance.json: device, LibTorch, the type in which a network computes, and a checksum of every file
+/// that the configuration names.
 void write_provenance(const std::filesystem::path& folder, const Problem& problem);
 
 /// Throws InputError naming what has changed since.

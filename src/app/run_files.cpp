@@ -15,6 +15,7 @@
 #include "io/file.h"
 #include "io/npy.h"
 #include "priors/clamped_sigma.h"
+#include "priors/network.h"
 #include "report/run_report.h"
 
 namespace penumbra::app {
@@ -35,10 +36,12 @@ std::string utc(std::chrono::system_clock::time_point time) {
 json describe_problem(const Problem& problem, const ChainRun& run) {
   int64_t data_count = 0;
   for (const auto& misfit : problem.posterior.likelihood->misfit(run.state().x)) data_count += misfit.data_count;
-  return {{"prior", problem.prior_kind},
-          {"likelihood", problem.likelihood_kind},
-          {"image_shape", problem.posterior.image_shape()},
-          {"data_count", data_count}};
+  json about{{"prior", problem.prior_kind},
+             {"likelihood", problem.likelihood_kind},
+             {"image_shape", problem.posterior.image_shape()},
+             {"data_count", data_count}};
+  if (const auto type = network_compute(*problem.posterior.prior)) about["network_compute"] = *type;
+  return about;
 }
 
 /// What every summary holds, however the run ended.

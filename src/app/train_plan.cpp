@@ -39,7 +39,7 @@ void read_parameterisation(Settings section, NetworkHeader& header) {
   auto& result = header.parameterisation;
   result.kind = section.choice("kind", {"karras", "score"}, "karras") == "karras" ? Kind::karras : Kind::score;
   // 0: the SD of the training pixels.
-  if (result.kind == Kind::karras) result.sigma_data = section.number("sigma_data", 0, not_negative);
+  if (result.kind == Kind::karras) result.sigma_data = section.number("sigma_data", 0, {0, largest_pixel / 2});
 }
 
 /// What people should know of the prior; copied to its header.

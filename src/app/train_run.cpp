@@ -13,6 +13,7 @@
 #include "app/train_log.h"
 #include "app/train_plan.h"
 #include "core/error.h"
+#include "io/checksum.h"
 #include "io/file.h"
 #include "io/image.h"
 #include "io/image_grid.h"
@@ -31,6 +32,12 @@ using nlohmann::json;
 using training::Trainer;
 using Clock = std::chrono::steady_clock;
 
+/// Throws InputError in all processes where one read something else: `what` of `path`.
+void require_agreement(const Team& team, const std::string& content, const std::string& what, const fs::path& path) {
+  if (!team.agree(static_cast<int64_t>(io::checksum(content))))
+    input_error("{}: the processes read different {}; expected the same for all", path.string(), what);
+}
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// One training run in its folder. Only the leading process writes.
@@ -39,6 +46,7 @@ class TrainRun {
   /// Reads the images.
   TrainRun(TrainPlan plan, fs::path folder, const Team& team)
       : plan_(std::move(plan)), folder_(std::move(folder)), team_(team), images_(read_images()) {
+    require_agreement(team_, images_.fingerprint, "images", plan_.data.folder);
     auto& parameterisation = plan_.header.parameterisation;
     if (parameterisation.kind == Parameterisation::Kind::karras && parameterisation.sigma_data == 0)
       parameterisation.sigma_data = measure_spread();
@@ -56,6 +64,7 @@ class TrainRun {
   void train();
   void log(const std::vector<Trainer::Step>& steps);
   void validate();
+  void try_to_draw();
   void draw_samples();
   void save();
   void write_prior() const;
@@ -88,10 +97,14 @@ training::ImageSet TrainRun::read_images() {
   });
 }
 
+/// Of every n-th image: neighbours in a folder are often alike.
 double TrainRun::measure_spread() const {
-  const auto count = std::min<int64_t>(images_.train.size(0), 2048);
-  const auto sample = images_.batch(at::arange(count), {at::kFloat, at::kCPU});
-  return std::max(1e-3, sample.to(at::kDouble).std().item<double>());
+  constexpr int64_t enough = 2048;
+  const auto count = images_.train.size(0);
+  const auto sample = images_.batch(at::arange(0, count, (count + enough - 1) / enough), {at::kFloat, at::kCPU});
+  // Images of one gray have no spread; the floor is 0.001 for [-1, 1].
+  const double least = 5e-4 * (images_.high - images_.low);
+  return std::max(least, sample.to(at::kDouble).std().item<double>());
 }
 
 /// The configuration is written last: a folder with one has all that it needs.
@@ -112,7 +125,12 @@ void TrainRun::claim() const {
 }
 
 int TrainRun::run() {
-  if (auto checkpoint = load_checkpoint(folder_ / "checkpoint")) {
+  const auto checkpoint = load_checkpoint(folder_ / "checkpoint");
+  // Before anything is restored: weights that differ between processes would be averaged without a word.
+  if (!team_.agree(checkpoint ? checkpoint->k : -1))
+    input_error("{}: the processes find different checkpoints; expected a folder that all of them share",
+                (folder_ / "checkpoint").string());
+  if (checkpoint) {
     trainer_->restore(checkpoint->tensors, checkpoint->k);
     log_.restore(checkpoint->tensors);
     earlier_seconds_ = checkpoint->seconds;
@@ -132,8 +150,9 @@ int TrainRun::run() {
       return diverged;
     }
     if (k < plan_.trainer.steps) {
-      fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state is saved, continue with --resume\n", k,
-                 plan_.trainer.steps);
+      fmt::print(stderr, "penumbra: interrupted after step {} of {}; the state {}, continue with --resume\n", k,
+                 plan_.trainer.steps,
+                 bad_steps_ == 0 ? "is saved" : "before the loss became no number is the last one saved");
       return interrupted;
     }
     write_results();
@@ -173,11 +192,16 @@ void TrainRun::train() {
                       ? ""
                       : fmt::format("  loss {:.4f}  {:.0f} images/s", last_loss_, log_.history().back().back()));
     if (k % plan_.validate_every == 0 || last) aside(&TrainRun::validate);
-    if (plan_.sample_every > 0 && (k % plan_.sample_every == 0 || last)) aside(&TrainRun::draw_samples);
-    if (seconds() - saved >= plan_.checkpoint_every_s || stop || last) {
+    // A state is saved only after a good step, so a resumed run counts bad ones in a row as this one would.
+    const auto is_good = [&] {
+      return pending.empty() ? bad_steps_ == 0 : std::isfinite(pending.back().loss.item<double>());
+    };
+    if ((seconds() - saved >= plan_.checkpoint_every_s || stop || last) && is_good()) {
       aside(&TrainRun::save);
       saved = seconds();
     }
+    // After the state is safe: drawing can fail where training did not.
+    if (plan_.sample_every > 0 && (k % plan_.sample_every == 0 || last)) aside(&TrainRun::try_to_draw);
     if (stop) return;
   }
 }
@@ -211,6 +235,17 @@ void TrainRun::validate() {
   log_.write(folder_);
 }
 
+/// A picture is not worth a run.
+void TrainRun::try_to_draw() {
+  try {
+    draw_samples();
+  } catch (const std::exception& error) {
+    const std::string message = error.what();
+    fmt::print(stderr, "penumbra: warning: no picture of samples after step {}: {}\n", trainer_->k(),
+               message.substr(0, message.find('\n')));
+  }
+}
+
 void TrainRun::draw_samples() {
   const auto& header = plan_.header;
   auto network =
@@ -221,8 +256,9 @@ void TrainRun::draw_samples() {
   Generation how;
   how.count = how.batch = plan_.samples;
   how.seed = plan_.trainer.seed;
+  // The usual ends as far as the network knows them.
   how.sigma_max = header.sigma_low < 80 ? std::min(80.0, header.sigma_high) : header.sigma_high;
-  how.sigma_min = std::max(0.002, header.sigma_low);
+  how.sigma_min = header.sigma_high > 0.002 ? std::max(0.002, header.sigma_low) : header.sigma_low;
   const auto drawn = generate_images(prior, how, {at::kFloat, plan_.device});
   if (drawn.diverged) return;
   const auto folder = folder_ / "samples";
@@ -336,6 +372,7 @@ uint64_t bytes_needed(const TrainPlan& plan) {
 int train_run(const ConfigOptions& options, const fs::path& folder, bool resume) {
   auto plan = load_train_plan(options);
   const auto team = Team::from_environment(plan.device);
+  require_agreement(team, plan.resolved, "configurations", options.path);
   const auto parts = team.size() * plan.trainer.accumulate;
   if (plan.trainer.batch < parts)
     input_error("{}: training.batch: expected at least one image for each of {} (processes x accumulate), found {}",

@@ -61,15 +61,16 @@ std::filesystem::path observation_setting(Settings& output, const Shape& image_s
 
 }  // namespace
 
-void add_config_options(CLI::App& command, ConfigOptions& options) {
-  command.add_option("CONFIG", options.path, "configuration, a YAML file (docs/configuration.md)")->required();
-  command.add_option("--set", options.assignments, "override a key: --set sampler.steps=500")->take_all();
+void add_config_options(CLI::App& command, ConfigOptions& options, const ConfigHelp& help) {
+  command.add_option("CONFIG", options.path, fmt::format("configuration, a YAML file ({})", help.page))->required();
+  command.add_option("--set", options.assignments, "override a key: --set " + help.example)->take_all();
   add_seed_option(command, options.seed);
   add_machine_options(command, options.machine);
 }
 
-void add_run_options(CLI::App& command, RunOptions& options) {
-  add_config_options(command, options.config);
+void add_run_options(CLI::App& command, RunOptions& options, const ConfigHelp& help) {
+  add_config_options(command, options.config, help);
+  options.config.machine.team = true;
   command.add_option("--out", options.out, "folder of the run")->required();
   command.add_flag("--resume", options.resume, "continue a run that was interrupted");
 }

@@ -40,8 +40,14 @@ struct ConfigOptions {
   MachineOptions machine;
 };
 
+/// What --help says of the configuration.
+struct ConfigHelp {
+  std::string page = "docs/configuration.md";
+  std::string example = "sampler.steps=500";  ///< of --set
+};
+
 /// CONFIG.yaml, --set, --seed, --device, --threads.
-void add_config_options(CLI::App& command, ConfigOptions& options);
+void add_config_options(CLI::App& command, ConfigOptions& options, const ConfigHelp& help = {});
 
 /// A configuration carried out in a folder.
 struct RunOptions {
@@ -50,8 +56,8 @@ struct RunOptions {
   bool resume = false;
 };
 
-/// Those of the configuration, --out and --resume.
-void add_run_options(CLI::App& command, RunOptions& options);
+/// Those of the configuration, --out and --resume; processes that were launched together share the run.
+void add_run_options(CLI::App& command, RunOptions& options, const ConfigHelp& help = {});
 
 Problem load_problem(const ConfigOptions& options);
 

@@ -269,6 +269,10 @@ void Settings::assign(const std::string& assignment) {
   *place = value;
 }
 
+void Settings::note_file(const std::filesystem::path& path) {
+  impl_->origin->files.push_back(std::filesystem::absolute(path).lexically_normal());
+}
+
 std::vector<std::filesystem::path> Settings::files() const { return impl_->origin->files; }
 
 bool Settings::has(const std::string& key) const { return impl_->find(key) != nullptr; }

@@ -77,7 +77,10 @@ class Settings {
   /// An error about this key: "file.yaml:12: sampler.step_size: <message>".
   [[noreturn]] void fail(const std::string& key, const std::string& message) const;
 
-  /// Every file asked for so far, in this and all other sections of the configuration.
+  /// Counts a file that the configuration names only indirectly, as by the name of a shipped prior, among files().
+  void note_file(const std::filesystem::path& path);
+
+  /// Every file asked for or noted so far, in this and all other sections of the configuration.
   std::vector<std::filesystem::path> files() const;
 
   /// The resolved configuration as YAML text.

@@ -36,6 +36,8 @@ class HeaderReader : public nlohmann::json_sax<json> {
 
   bool key(string_t& key) override {
     if (place_ == Place::header) {
+      if (key.size() > longest_name)
+        input_error("{}: header: expected names of at most {} bytes, found one of {}", name_, longest_name, key.size());
       tensor_ = key;
       if (!seen_.insert(key).second) input_error("{}: header: {} comes twice", name_, excerpt(key));
       return true;

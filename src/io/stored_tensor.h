@@ -12,6 +12,9 @@ namespace penumbra::io {
 
 enum class ElementType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
 
+/// Of tensors and storages, in bytes. A name may be used many times in few bytes, and each use copies it.
+inline constexpr size_t longest_name = 1024;
+
 int64_t size_of(ElementType type);
 
 /// The words of safetensors: F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL.

@@ -12,9 +12,6 @@
 
 namespace penumbra::io {
 
-/// Of tensors and storages, in bytes. A name may be used many times in few bytes, and each use copies it.
-inline constexpr size_t longest_name = 1024;
-
 /// A run of numbers outside the pickle, which several tensors may share.
 struct Storage {
   std::string type_name;            ///< "FloatStorage"

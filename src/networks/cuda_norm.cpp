@@ -6,6 +6,7 @@
 #include <c10/core/GradMode.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/error.h"
@@ -81,6 +82,9 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto &x = saved[0], &weight = saved[1], &bias = saved[2], &film = saved[3], &statistics = saved[4];
+    // The kernels leave no graph: a second derivative would be wrong without a word.
+    TORCH_CHECK(!c10::GradMode::is_enabled() || !(gradients[0].requires_grad() || x.requires_grad()),
+                "group normalisation on a GPU has no second derivative");
     const c10::cuda::CUDAGuard on(x.device());
     const auto shape = problem(x, context->saved_data["groups"].toInt(), context->saved_data["activate"].toBool(),
                                context->saved_data["epsilon"].toDouble());

@@ -19,7 +19,7 @@ struct UNetOptions {
   int64_t in_channels = 1, out_channels = 1;
   int64_t model_channels = 64;
   int64_t num_res_blocks = 1;
-  std::vector<double> channel_mult{1, 2, 3, 4};
+  std::vector<double> channel_mult{1, 2, 4, 8};
   std::vector<int64_t> attention_resolutions;  ///< down-sampling factors at which attention takes place
   Mode network_mode = Mode::sigma;
   bool use_embed = true;  ///< false: the given number is ignored

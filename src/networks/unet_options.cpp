@@ -51,7 +51,7 @@ UNetOptions UNetOptions::from_json(const json& object, const std::string& name) 
                 name, o.in_channels, o.out_channels);
   o.model_channels = read.integer("model_channels", o.model_channels, 1, 4096);
   o.num_res_blocks = read.integer("num_res_blocks", o.num_res_blocks, 1, 16);
-  o.channel_mult = read.numbers("channel_mult", {1, 2, 4, 8}, 12);
+  o.channel_mult = read.numbers("channel_mult", o.channel_mult, 12);
   if (o.channel_mult.empty()) read.fail("channel_mult", "at least one number");
   for (const double multiple : o.channel_mult) {
     const double channels = multiple * static_cast<double>(o.model_channels);

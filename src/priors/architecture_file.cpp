@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* base_key = "_BASE_";
-constexpr int longest_chain = 8;  // of bases; a longer one is a circle
-constexpr int deepest = 64;       // nlohmann::json copies and writes by recursion
+constexpr size_t longest_chain = 8;  // of bases; a longer one is a circle
+constexpr int deepest = 64;          // nlohmann::json copies and writes by recursion
 
 json from_scalar(const yaml::Value& value) {
   if (value.kind == yaml::Kind::quoted) return value.text;
@@ -57,7 +57,7 @@ json read_json(const fs::path& path) {
   return object;
 }
 
-json read_yaml(const fs::path& path, int chain = 0) {
+json read_yaml(const fs::path& path, std::vector<fs::path>& bases) {
   auto object = from_yaml(*yaml::parse(io::read_file(path), path.string()));
   if (!object.is_object() || !object.contains(base_key)) return object;
   const auto base = object[base_key];
@@ -66,10 +66,11 @@ json read_yaml(const fs::path& path, int chain = 0) {
   if (!fs::is_regular_file(file))
     input_error("{}: {}: expected an existing file, found {}", path.string(), base_key,
                 excerpt(base.get<std::string>()));
-  if (chain == longest_chain)
+  if (bases.size() == longest_chain)
     input_error("{}: {}: expected at most {} files one upon another", path.string(), base_key, longest_chain);
   object.erase(base_key);
-  auto whole = read_yaml(file, chain + 1);
+  bases.push_back(file.lexically_normal());
+  auto whole = read_yaml(file, bases);
   if (!whole.is_object()) input_error("{}: expected keys and values at the top", file.string());
   whole.update(object, true);
   return whole;
@@ -77,9 +78,9 @@ json read_yaml(const fs::path& path, int chain = 0) {
 
 }  // namespace
 
-json read_architecture(const fs::path& path) {
+json read_architecture(const fs::path& path, std::vector<fs::path>& bases) {
   const auto extension = path.extension();
-  auto options = extension == ".yaml" || extension == ".yml" ? read_yaml(path) : read_json(path);
+  auto options = extension == ".yaml" || extension == ".yml" ? read_yaml(path, bases) : read_json(path);
   for (const auto* key : {"model", "score_fn", "config", "architecture"})
     if (options.is_object() && options.contains(key) && options[key].is_object()) options = json(options[key]);
   if (!options.is_object())

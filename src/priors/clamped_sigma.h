@@ -24,6 +24,8 @@ class ClampedSigmaScore final : public Score {
   /// Every sigma that is one.
   bool accepts(double sigma) const override;
 
+  const Score& unclamped() const { return *score_; }
+
   /// Evaluations at a clamped sigma so far, in this process.
   int64_t clamped_count() const { return clamped_count_; }
 

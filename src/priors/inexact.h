@@ -37,6 +37,8 @@ class ClippedScore final : public Score {
   SigmaRange sigma_range() const override { return score_->sigma_range(); }
   std::optional<std::pair<double, double>> pixel_range() const override { return score_->pixel_range(); }
 
+  const Score& unclipped() const { return *score_; }
+
  private:
   Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const override;
 

@@ -6,6 +6,9 @@
 
 #include <limits>
 
+#include "priors/clamped_sigma.h"
+#include "priors/inexact.h"
+
 namespace penumbra {
 namespace {
 
@@ -121,6 +124,16 @@ Tensor NetworkScore::do_denoise(const Tensor& x, double sigma, const Cursor& /*a
   const auto [images, sigmas, labels] = given(x, sigma);
   const auto denoised = loaded_.network.denoise(images, sigmas, labels).to(x.scalar_type());
   return scale_ == 1 && offset_ == 0 ? denoised : (denoised - offset_) / scale_;
+}
+
+std::optional<std::string> network_compute(const Score& prior) {
+  if (const auto* outer = dynamic_cast<const ClampedSigmaScore*>(&prior)) return network_compute(outer->unclamped());
+  if (const auto* outer = dynamic_cast<const ClippedScore*>(&prior)) return network_compute(outer->unclipped());
+  if (const auto* outer = dynamic_cast<const InexactScore*>(&prior)) return network_compute(outer->exact());
+  const auto* network = dynamic_cast<const NetworkScore*>(&prior);
+  if (network == nullptr) return std::nullopt;
+  const auto type = network->loaded().network.compute;
+  return type == at::kBFloat16 ? "bfloat16" : type == at::kHalf ? "float16" : "float32";
 }
 
 }  // namespace penumbra

@@ -52,6 +52,9 @@ class NetworkScore : public Score {
   std::optional<int64_t> label_;
 };
 
+/// "float32", "bfloat16" or "float16": in which the network behind a prior computes; none where there is no network.
+std::optional<std::string> network_compute(const Score& prior);
+
 /// The file of a prior that ships with Penumbra ("brain-256"): in $PENUMBRA_PRIORS, beside the installed program, or in
 /// the source tree. Throws InputError that names the priors that are there.
 std::filesystem::path shipped_prior(const std::string& name);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <limits>
-#include <regex>
 
 #include "core/error.h"
 #include "io/array_setting.h"
@@ -25,11 +24,16 @@ double memory_of(const at::Device& device) {
   return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
 }
 
+/// "12.weight", "12.bias".
+bool is_numbered(const std::string& name) {
+  const auto dot = name.find_first_not_of("0123456789");
+  return dot != 0 && dot != name.npos && (name.substr(dot) == ".weight" || name.substr(dot) == ".bias");
+}
+
 /// Plain files of numbered convolutions are DnCNNs.
 std::optional<json> recognise_dncnn(const std::map<std::string, Tensor>& tensors) {
-  static const std::regex numbered(R"(\d+\.(weight|bias))");
   for (const auto& [name, tensor] : tensors)
-    if (!std::regex_match(name, numbered)) return std::nullopt;
+    if (!is_numbered(name)) return std::nullopt;
   const auto first = tensors.find("0.weight");
   if (first == tensors.end() || first->second.dim() != 4) return std::nullopt;
   return json{{"kind", "dncnn"},
@@ -72,7 +76,9 @@ NetworkHeader header_from_settings(Settings& settings, const std::map<std::strin
   auto said_in = file;
   if (settings.has("arch")) {
     said_in = settings.file("arch");
-    header.architecture = read_architecture(said_in);
+    std::vector<fs::path> bases;
+    header.architecture = read_architecture(said_in, bases);
+    for (const auto& base : bases) settings.note_file(base);
   } else if (auto dncnn = recognise_dncnn(tensors)) {
     header.architecture = std::move(*dncnn);
   } else {
@@ -137,7 +143,9 @@ void require_fit(const NetworkHeader& header, const Architecture& architecture, 
 std::shared_ptr<const Score> make(Settings& settings, const Placement& placement) {
   if (settings.has("name") == settings.has("file"))
     settings.fail("file", "expected either a file of weights or the name of a prior that ships with Penumbra");
-  const auto path = settings.has("name") ? shipped_prior(settings.text("name")) : settings.file("file");
+  const bool shipped = settings.has("name");
+  const auto path = shipped ? shipped_prior(settings.text("name")) : settings.file("file");
+  if (shipped) settings.note_file(path);
   const auto weights = io::read_weights(path);
   const auto header = weights.header.is_null() ? header_from_settings(settings, weights.tensors, path)
                                                : header_from_file(settings, weights.header, path.string());

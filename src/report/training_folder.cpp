@@ -28,31 +28,22 @@ size_t column(const Csv& csv, const std::string& name) {
   return found - csv.names.begin();
 }
 
-/// Takes out the rows that a later one goes back behind: they belong to a part that was run again.
-void drop_repeated(Csv& csv) {
-  const auto step_column = column(csv, "step");
-  std::vector<size_t> kept;
+/// The curves are drawn from left to right.
+void require_rising_steps(const Csv& csv) {
+  const auto step = column(csv, "step");
+  double before = -HUGE_VAL;
   for (size_t row = 0; row < csv.cells.size(); ++row) {
-    const auto step = number_in(csv, row, step_column);
-    if (!std::isfinite(step)) input_error("{}:{}: step: expected a number", csv.path.string(), csv.lines[row]);
-    if (row > 0 && step < number_in(csv, row - 1, step_column))
-      while (!kept.empty() && number_in(csv, kept.back(), step_column) >= step) kept.pop_back();
-    kept.push_back(row);
+    const auto now = number_in(csv, row, step);
+    if (!(now >= before) || !std::isfinite(now))
+      input_error("{}:{}: step: expected a number not below the row before", csv.path.string(), csv.lines[row]);
+    before = now;
   }
-  std::vector<std::vector<std::string>> cells;
-  std::vector<size_t> lines;
-  for (const auto row : kept) {
-    cells.push_back(csv.cells[row]);
-    lines.push_back(csv.lines[row]);
-  }
-  csv.cells = std::move(cells);
-  csv.lines = std::move(lines);
 }
 
 Columns read_history(const fs::path& path) {
-  auto csv = read_csv(path);
+  const auto csv = read_csv(path);
   column(csv, "loss");
-  drop_repeated(csv);
+  require_rising_steps(csv);
   auto columns = numbers_of(csv);
   columns["step"], columns["loss"];  // there, if empty, where no step was made
   return columns;
@@ -60,11 +51,11 @@ Columns read_history(const fs::path& path) {
 
 std::vector<ValidationCurve> read_validation(const fs::path& path) {
   if (!fs::exists(path)) return {};
-  auto csv = read_csv(path);
+  const auto csv = read_csv(path);
   const auto step = column(csv, "step"), weights = column(csv, "weights"), low = column(csv, "sigma_low"),
              high = column(csv, "sigma_high"), loss = column(csv, "loss");
   const auto psnr = std::find(csv.names.begin(), csv.names.end(), "psnr") - csv.names.begin();
-  drop_repeated(csv);
+  require_rising_steps(csv);
   std::map<std::tuple<double, double, bool>, ValidationCurve> curves;
   for (size_t row = 0; row < csv.cells.size(); ++row) {
     const auto& word = csv.cells[row][weights];

@@ -32,8 +32,7 @@ struct TrainingFolder {
   std::vector<SampleGrid> samples;          ///< samples/step-XXXXXXXX.png, by step
 };
 
-/// Throws InputError naming the file where history.csv is missing or any one is not what it should be. Where a resumed
-/// run has written steps again, the later rows count.
+/// Throws InputError naming the file where history.csv is missing or any one is not what it should be.
 TrainingFolder read_training(const std::filesystem::path& folder);
 
 }  // namespace penumbra::report

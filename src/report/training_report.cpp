@@ -70,10 +70,7 @@ std::string subtitle(const TrainingFolder& run) {
 
 Badge outcome(const TrainingFolder& run) {
   const auto word = text_at(run.summary, {"outcome"});
-  const auto level = word == "finished"      ? Level::good
-                     : word == "interrupted" ? Level::warning
-                     : word == "diverged"    ? Level::bad
-                                             : Level::note;
+  const auto level = word == "finished" ? Level::good : word == "diverged" ? Level::bad : Level::note;
   return {level, word.empty() ? "under way" : word};
 }
 

@@ -160,10 +160,7 @@ void ChainRun::gather() {
 
 bool ChainRun::resume() {
   const auto checkpoint = load_checkpoint(checkpoint_folder_);
-  const auto mine = at::scalar_tensor(checkpoint ? checkpoint->k : -1, at::kLong);
-  auto leaders = mine.clone();
-  team_.broadcast(leaders);
-  if (team_.any(!mine.equal(leaders)))
+  if (!team_.agree(checkpoint ? checkpoint->k : -1))
     input_error("{}: the processes find different checkpoints; expected a folder that all of them share",
                 checkpoint_folder_.string());
   if (!checkpoint) return false;

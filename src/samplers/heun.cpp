@@ -20,8 +20,8 @@ void require_sigmas(const std::vector<double>& sigmas) {
 double raised(double sigma, double steps, const Churn& churn, const Score& prior) {
   if (sigma < churn.low || sigma > churn.high) return sigma;
   const double gamma = std::min(churn.amount / steps, std::sqrt(2.0) - 1);
-  const double sigma_hat = sigma * (1 + gamma);
-  return prior.accepts(sigma_hat) ? sigma_hat : std::max(sigma, prior.sigma_range().high);
+  // Not above the range even where the prior would clamp.
+  return std::min(sigma * (1 + gamma), std::max(sigma, prior.sigma_range().high));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace penumbra {
 std::vector<double> rho_grid(int64_t steps, double sigma_max, double sigma_min, double rho = 7);
 
 /// Algorithm 2: before a step at a level in [low, high], noise raises the level by the factor 1 + min(amount / steps,
-/// sqrt(2) - 1), never above what the prior accepts. 0: Algorithm 1, deterministic.
+/// sqrt(2) - 1), never above what the prior knows. 0: Algorithm 1, deterministic.
 struct Churn {
   double amount = 0;                                      ///< S_churn
   double low = 0;                                         ///< S_tmin

@@ -86,6 +86,12 @@ bool Team::any(bool flag) const {
   return flags.item<int64_t>() > 0;
 }
 
+bool Team::agree(int64_t number) const {
+  auto leaders = at::scalar_tensor(number, at::kLong);
+  broadcast(leaders);
+  return !any(leaders.item<int64_t>() != number);
+}
+
 int64_t Team::lead(const std::function<int64_t()>& action) const {
   if (!backend_) return action();
   enum Kind : int64_t { well, bad_input, bad_machine };

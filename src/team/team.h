@@ -7,6 +7,7 @@
 ///   team.broadcast(x)    x <- rank 0's x, in place
 ///   team.gather(part)    on rank 0 the rows of all, in rank order; elsewhere no rows
 ///   team.any(flag)       whether any process says so: an interrupt stops all at the same step
+///   team.agree(number)   whether all processes have the same number
 ///   team.wait()          until all are here
 ///   team.lead(action)    rank 0 acts; all get its result, or an error of the same kind
 ///
@@ -43,6 +44,7 @@ class Team {
   void broadcast(Tensor& x) const;
   Tensor gather(const Tensor& part) const;
   bool any(bool flag) const;
+  bool agree(int64_t number) const;
   void wait() const { any(false); }
   int64_t lead(const std::function<int64_t()>& action) const;
 

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "io/file.h"
 #include "io/jpeg.h"
 #include "io/npy.h"
+#include "networks/header.h"
 #include "training/files.h"
 #include "training/fit.h"
 
@@ -42,6 +44,12 @@ uint64_t half_of_memory() {
 
 std::string name_of(const ImageFile& file, int64_t image) {
   return file.format == ImageFormat::npy && file.images > 1 ? fmt::format("{}#{}", file.name, image) : file.name;
+}
+
+/// Links resolved.
+bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const auto inner = std::filesystem::weakly_canonical(path), outer = std::filesystem::weakly_canonical(folder);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
 /// What black and white of a file become before they are stored: [0, 1], or its own values for an array.
@@ -95,6 +103,7 @@ class Reader {
           skipped.empty() ? "" : fmt::format("; {} other files, {} the first", skipped.size(), skipped.front()));
     set_.skipped.insert(set_.skipped.end(), skipped.begin(), skipped.end());
     for (auto& file : files) {
+      if (share < 1 && options_.validation_folder && is_within(file.path, *options_.validation_folder)) continue;
       const auto first = places_.size();
       for (int64_t i = 0; i < file.images; ++i) {
         auto name = name_of(file, i);
@@ -253,6 +262,8 @@ ImageSetOptions image_set_setting(Settings section) {
     options.validation_folder = section.folder("validation_folder");
     if (section.has("validation_share"))
       section.fail("validation_share", "expected either a validation_folder or a validation_share");
+    if (is_within(options.folder, *options.validation_folder))
+      section.fail("validation_folder", "expected a folder that does not hold the images to train on");
   } else {
     options.validation_share = section.number("validation_share", 0.05, {0, 0.5});
   }
@@ -263,7 +274,11 @@ ImageSetOptions image_set_setting(Settings section) {
   options.height = shape[1];
   options.width = shape[2];
   const auto range = section.numbers("range", {-1, 1});
-  if (range.size() != 2 || !(range[0] < range[1])) section.fail("range", "expected [low, high], the first below");
+  // What a prior's header may state.
+  if (range.size() != 2 ||
+      !(range[0] >= -largest_pixel && range[1] <= largest_pixel && range[1] - range[0] >= smallest_pixel_span))
+    section.fail("range", fmt::format("expected [low, high] within {:g} to {:g}, {:g} apart or more", -largest_pixel,
+                                      largest_pixel, smallest_pixel_span));
   options.low = range[0];
   options.high = range[1];
   if (section.has("memory_gib"))

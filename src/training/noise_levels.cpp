@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "networks/header.h"
+
 namespace penumbra::training {
 namespace {
 
@@ -35,8 +37,9 @@ NoiseLevels noise_levels_setting(Settings section) {
   levels.kind = section.choice("kind", {"log_normal", "log_uniform"}, "log_normal") == "log_uniform"
                     ? NoiseLevels::Kind::log_uniform
                     : NoiseLevels::Kind::log_normal;
-  levels.low = section.number("low", levels.low, positive);
-  levels.high = section.number("high", levels.high, positive);
+  // What a prior's header may state.
+  levels.low = section.number("low", levels.low, {smallest_sigma, largest_sigma});
+  levels.high = section.number("high", levels.high, {smallest_sigma, largest_sigma});
   if (!(levels.low < levels.high)) section.fail("high", fmt::format("expected more than low = {:g}", levels.low));
   if (levels.kind == NoiseLevels::Kind::log_normal) {
     const double median = std::clamp(levels.median, levels.low, levels.high);

@@ -18,10 +18,6 @@ Tensor permutation(uint64_t seed, int64_t count, int64_t epoch) {
   return std::get<1>(at::sort(keys, /*stable=*/true, /*dim=*/0, /*descending=*/false));
 }
 
-Tensor batch_indices(uint64_t seed, int64_t count, int64_t global_batch, int64_t k) {
-  return BatchOrder(seed, count, global_batch)(k);
-}
-
 BatchOrder::BatchOrder(uint64_t seed, int64_t count, int64_t global_batch)
     : seed_(seed), count_(count), global_batch_(global_batch) {
   if (count < 1 || global_batch < 1)

@@ -13,10 +13,7 @@ namespace penumbra::training {
 /// The order of an epoch: every number from 0 to count - 1 once, [count].
 Tensor permutation(uint64_t seed, int64_t count, int64_t epoch);
 
-/// The images of batch k, [global_batch].
-Tensor batch_indices(uint64_t seed, int64_t count, int64_t global_batch, int64_t k);
-
-/// The same without sorting a whole epoch for each batch: keeps the last permutation.
+/// The images of batch k, [global_batch]. Keeps the last permutation, so as not to sort a whole epoch for each batch.
 class BatchOrder {
  public:
   BatchOrder(uint64_t seed, int64_t count, int64_t global_batch);

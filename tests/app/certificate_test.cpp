@@ -41,6 +41,23 @@ Problem problem(const std::string& prior, const std::string& sampler) {
   return load_problem(options);
 }
 
+/// Of 40 starts the last four are beyond the divergence limit, and the pilot runs the first 32.
+TEST(Pilot, RunsAFewOfTheImagesOfAStartFile) {
+  const auto folder = test::scratch();
+  auto start = at::zeros({40, 1, 1, 2}, at::kDouble);
+  start.narrow(0, 36, 4).fill_(1e12);
+  io::write_npy(folder / "start.npy", start);
+  std::ofstream(folder / "config.yaml") << "prior: " << gaussian_prior
+                                        << "\nlikelihood: {kind: none}\nchains: 40\nsampler: {kind: pmc-red, sigma: "
+                                           "0.1, step_size: 0.1, steps: 20, start: {kind: file, file: start.npy}}\n";
+  ConfigOptions options;
+  options.path = folder / "config.yaml";
+  options.machine.device = "cpu";
+  const auto pilot = run_pilot(load_problem(options), {});
+  EXPECT_FALSE(pilot.diverged);
+  EXPECT_EQ(pilot.steps, 20);
+}
+
 TEST(Certificate, OfAGaussianProblemIsExactAndHolds) {
   const auto certificate = make_certificate(problem(gaussian_prior, pmc_red), {});
   const auto all = test::vectors("bounds.json");

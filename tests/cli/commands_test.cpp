@@ -112,6 +112,13 @@ TEST(Commands, InfoSaysWhatWeightsAre) {
   EXPECT_TRUE(info["not_executed"].is_array());
   const auto header = parsed(penumbra({"info", corpus("safetensors/two.safetensors").string(), "--json"}))["header"];
   EXPECT_EQ(header, nlohmann::json({{"a", {1}}}));
+  const auto unnamed = scratch() / "epoch_12";
+  fs::copy(corpus("torch_file/training.ckpt"), unnamed);
+  EXPECT_EQ(parsed(penumbra({"info", unnamed.string(), "--json"}))["tensors"], 4);
+  write_text(unnamed, "a text");
+  const auto text = penumbra({"info", unnamed.string()});
+  EXPECT_EQ(text.code, 2);
+  EXPECT_NE(text.err.find("epoch_12: expected a run's folder"), std::string::npos) << text.err;
   const auto hostile = penumbra({"info", corpus("torch_file/hostile.pth").string()});
   EXPECT_EQ(hostile.code, 2);
   EXPECT_NE(hostile.err.find("posix.system, which is not executed"), std::string::npos) << hostile.err;
@@ -184,11 +191,20 @@ TEST(Commands, TheDemoEndsWithThePathOfItsReport) {
 
 TEST(Commands, HelpIsThereForEach) {
   for (const auto* command : {"demo", "sample", "evaluate", "report", "observe", "score", "denoise", "generate",
-                              "certify", "info", "experiment", "bench"}) {
+                              "certify", "info", "experiment", "bench", "train", "assess"}) {
     const auto result = penumbra({command, "--help"});
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_NE(result.out.find("Usage"), std::string::npos) << command;
   }
+  const auto says = [](const std::string& command, const std::vector<std::string>& words) {
+    const auto help = penumbra({command, "--help"}).out;
+    for (const auto& word : words) EXPECT_NE(help.find(word), std::string::npos) << word << " in " << help;
+  };
+  says("sample", {"docs/configuration.md", "sampler.steps=500"});
+  says("train", {"docs/training.md", "training.steps=500"});
+  says("assess", {"0.02,0.05,0.1", "=16"});
+  says("generate", {"=16"});
+  says("info", {"JPEG"});
   EXPECT_EQ(penumbra({"unknown"}).code, 2);
   EXPECT_EQ(penumbra({}).code, 2);
 }

@@ -113,6 +113,59 @@ TEST_F(PriorOnTheCommandLine, AFolderATextOrAnUnknownName) {
   refused("no-such-prior", "no prior of this name");
 }
 
+/// `compute: auto` may mean another type on another machine: the run says which it was, and goes on with no other.
+TEST_F(PriorOnTheCommandLine, TheTypeInWhichItComputesIsWrittenDown) {
+  write_text(folder / "arch.json", options.dump());
+  const std::string prior =
+      "{kind: network, file: bare.safetensors, arch: arch.json, compute: bfloat16, clip_score: 1e9}";
+  write_text(folder / "prior.yaml", prior);
+  const auto drawn =
+      penumbra({"generate", "--prior", path("prior.yaml"), "--count", "1", "--steps", "2", "--out", path("drawn")});
+  ASSERT_EQ(drawn.code, 0) << drawn.err;
+  const auto about = json::parse(read_text(folder / "drawn" / "samples.json"));
+  EXPECT_EQ(about["prior"]["compute"].get<std::string>(), "bfloat16");
+
+  write_text(folder / "config.yaml", "prior: " + prior +
+                                         "\nlikelihood: {kind: none}\nchains: 2\n"
+                                         "sampler: {kind: pmc-red, sigma: 0.3, step_size: 1e-4, steps: 20}\n");
+  const std::vector<std::string> sample{"sample", path("config.yaml"), "--out", path("run"), "--device",
+                                        "cpu",    "--resume"};
+  const auto begun = penumbra(sample);
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  const auto summary = json::parse(read_text(folder / "run" / "summary.json"));
+  EXPECT_EQ(summary["problem"]["network_compute"].get<std::string>(), "bfloat16");
+  auto provenance = json::parse(read_text(folder / "run" / "provenance.json"));
+  EXPECT_EQ(penumbra(sample).code, 0);
+  provenance["network_compute"] = "float32";
+  write_text(folder / "run" / "provenance.json", provenance.dump());
+  const auto elsewhere = penumbra(sample);
+  EXPECT_EQ(elsewhere.code, 2);
+  EXPECT_TRUE(contains(elsewhere.err, "the run was begun with network_compute float32, this is bfloat16"))
+      << elsewhere.err;
+}
+
+TEST_F(PriorOnTheCommandLine, ComputeOverridesTheFileAndIsRefusedWhereThereIsNoNetwork) {
+  write_text(folder / "arch.json", options.dump());
+  write_text(folder / "prior.yaml", "{kind: network, file: bare.safetensors, arch: arch.json, compute: bfloat16}");
+  write_text(folder / "field.yaml", "{kind: random_field, side: 8, modes: 2}");
+  const auto score_of = [&](const std::string& prior, std::vector<std::string> more) {
+    std::vector<std::string> args{"score",   "--prior", path(prior), "--input",    path("x.npy"),
+                                  "--sigma", "0.3",     "--output",  path("s.npy")};
+    args.insert(args.end(), more.begin(), more.end());
+    return penumbra(args);
+  };
+  c10::NoGradGuard no_gradients;
+  const auto exact = (*network_of(architecture, weights))({x, at::full({2}, sigma, x.options()), {}, false}) / sigma;
+  ASSERT_EQ(score_of("prior.yaml", {}).code, 0);
+  EXPECT_GT(relative_error(io::read_npy(path("s.npy")), exact), 1e-4);  // bfloat16 keeps 8 bits
+  ASSERT_EQ(score_of("prior.yaml", {"--compute", "float32"}).code, 0);
+  EXPECT_LT(relative_error(io::read_npy(path("s.npy")), exact), 1e-5);
+  ASSERT_EQ(score_of("field.yaml", {}).code, 0);
+  const auto refused = score_of("field.yaml", {"--compute", "float32"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "--compute") && contains(refused.err, "random_field")) << refused.err;
+}
+
 TEST_F(PriorOnTheCommandLine, InfoSaysWhatItIsForPeople) {
   const json header{{"format", 1},
                     {"name", "tiny\x1b[31m"},

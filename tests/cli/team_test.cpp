@@ -209,6 +209,16 @@ TEST_F(TeamRun, ADivergenceInOneEndsAllWithExit3) {
   expect_near(timeless_summary(folder / "two"), timeless_summary(folder / "one"), 1e-3, "summary");
 }
 
+TEST_F(TeamRun, CommandsThatWorkAloneDoNotMindAStrayRank) {
+  setenv("RANK", "0", 1);
+  const auto alone = penumbra({"certify", config.string(), "--device", "cpu"});
+  const auto shared = penumbra(sample("run"));
+  unsetenv("RANK");
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_EQ(shared.code, 2);
+  EXPECT_NE(shared.err.find("environment variable WORLD_SIZE: missing"), std::string::npos) << shared.err;
+}
+
 TEST_F(TeamRun, AMalformedPlaceIsNamed) {
   setenv("RANK", "2", 1);
   setenv("WORLD_SIZE", "2", 1);

@@ -136,7 +136,13 @@ TEST_F(TrainCommand, ThePriorServesTheOtherCommands) {
   };
   EXPECT_TRUE(contains(expect_success({"info", prior}), "slopes"));
   EXPECT_TRUE(contains(expect_success({"info", yaml}), "image_shape"));
-  EXPECT_TRUE(contains(expect_success({"info", (folder / "run").string()}), "finished"));
+  const auto run_info = json::parse(expect_success({"info", (folder / "run").string(), "--json"}));
+  EXPECT_EQ(run_info["outcome"].get<std::string>(), "finished");
+  EXPECT_TRUE(run_info["complete"].get<bool>());
+  const auto config_info = json::parse(expect_success({"info", config.string(), "--json"}));
+  EXPECT_EQ(config_info["kind"].get<std::string>(), "training configuration");
+  EXPECT_EQ(config_info["steps"].get<int>(), 12);
+  EXPECT_EQ(config_info["image_shape"], json({1, 8, 8}));
   expect_success({"score", "--prior", yaml, "--input", x, "--sigma", "0.5", "--output", out + "-score.npy"});
   expect_success({"denoise", "--prior", yaml, "--input", x, "--sigma", "0.5", "--output", out + "-denoised.npy"});
   expect_success({"generate", "--prior", yaml, "--count", "2", "--steps", "4", "--out", out});
@@ -145,6 +151,34 @@ TEST_F(TrainCommand, ThePriorServesTheOtherCommands) {
   const auto score = io::read_npy(out + "-score.npy"), denoised = io::read_npy(out + "-denoised.npy");
   EXPECT_LT(relative_error(denoised, io::read_npy(x) + 0.25 * score), 1e-5);
   EXPECT_EQ(io::read_npy(fs::path(out) / "samples.npy").sizes(), at::IntArrayRef({2, 1, 8, 8}));
+}
+
+TEST_F(TrainCommand, SmallNoiseLevelsAndSmallPixelsAreTrainedToo) {
+  must_train("run", {"--set", "sigma={low: 1e-5, high: 1e-3}", "--set", "data.range=[0, 1e-3]"});
+  EXPECT_TRUE(fs::exists(folder / "run" / "samples" / "step-00000012.png"));
+  // The pixels' SD is about a fifth of their range.
+  const auto header = io::read_weights(folder / "run" / "prior.safetensors").header;
+  EXPECT_NEAR(header["parameterisation"]["sigma_data"].get<double>(), 2e-4, 1e-4);
+}
+
+TEST_F(TrainCommand, TheSpreadIsThatOfAllImages) {
+  auto images = at::zeros({4096, 1, 8, 8});
+  images.narrow(0, 3000, 1096).fill_(1);
+  fs::create_directories(folder / "array");
+  io::write_npy(folder / "array" / "images.npy", images);
+  must_train("run", {"--set", "data.folder=array", "--set", "training.steps=1", "--set", "training.sample_every=0"});
+  // A share of 1096 / 4096 = 0.27 is 1, the rest 0: SD sqrt(0.27 * 0.73) = 0.44, to the sampling error of 2048 images.
+  const auto header = io::read_weights(folder / "run" / "prior.safetensors").header;
+  EXPECT_NEAR(header["parameterisation"]["sigma_data"].get<double>(), 0.44, 0.03);
+}
+
+TEST_F(TrainCommand, APictureThatCannotBeWrittenIsAWarning) {
+  fs::create_directories(folder / "run");
+  write_text(folder / "run" / "samples", "in the way");
+  const auto result = train("run");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(contains(result.err, "warning: no picture of samples after step 12")) << result.err;
+  EXPECT_EQ(summary("run")["outcome"].get<std::string>(), "finished");
 }
 
 TEST_F(TrainCommand, AnInterruptedRunContinuesBitForBit) {
@@ -227,6 +261,9 @@ TEST_F(TrainCommand, BadInputIsNamed) {
   refused("data.validation_share=0", {"data.validation_share"});
   refused("training.batch=0", {"training.batch: expected"});
   refused("training.accumulate=7", {file, "training.batch: expected at least one image for each of 7", "found 6"});
+  refused("sigma.high=1e10", {"sigma.high: expected a number in"});
+  refused("data.range=[0, 1e7]", {"data.range: expected [low, high] within"});
+  refused("parameterisation.sigma_data=1e6", {"parameterisation.sigma_data: expected"});
   refused("sigma.high=0.001", {"sigma.high: expected more than low"});
   refused("data.folder=nowhere", {"data.folder", "nowhere"});
   fs::create_directories(folder / "empty");
@@ -255,7 +292,20 @@ TEST_F(TrainCommand, ADivergenceEndsWithExit3) {
   EXPECT_TRUE(contains(result.err, "diverged")) << result.err;
   EXPECT_EQ(summary("run")["outcome"].get<std::string>(), "diverged");
   EXPECT_TRUE(contains(read_text(folder / "run" / "report.html"), "diverged"));
+  const auto info = penumbra({"info", (folder / "run").string(), "--json"});
+  ASSERT_EQ(info.code, 0) << info.err;
+  EXPECT_FALSE(json::parse(info.out)["complete"].get<bool>());
   EXPECT_FALSE(contains(train("run", resumed(hot)).out, "complete"));
+}
+
+/// The loss is a number at the first step alone; no row of the history is due before the end.
+TEST_F(TrainCommand, NothingIsSavedWhileTheLossIsNoNumber) {
+  const auto result = train("run", {"--set", "training.learning_rate=1e30", "--set", "training.sample_every=0", "--set",
+                                    "training.log_every=1000", "--set", "training.checkpoint_every_s=1e-9"});
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_EQ(newest("run"), 1);
+  const auto header = io::read_weights(folder / "run" / "prior.safetensors").header;
+  EXPECT_EQ(header["record"]["training"]["steps"].get<int>(), 1);
 }
 
 struct TrainTeam : TrainCommand {
@@ -297,6 +347,23 @@ TEST_F(TrainTeam, AnInterruptOfOneStopsAllAndResumesBitForBit) {
   for (const auto member : members) ASSERT_EQ(wait_for(member), 130);
   for (const auto& result : penumbra_team(2, words("run", resumed(long_run)))) ASSERT_EQ(result.code, 0) << result.err;
   expect_same_weights(weights("run"), weights("reference"));
+}
+
+TEST_F(TrainTeam, FoldersThatAreNotSharedAreRefused) {
+  const auto pid = start(words("run", long_run));
+  wait_for_checkpoint("run");
+  kill(pid, SIGTERM);
+  ASSERT_EQ(wait_for(pid), 130);
+  const auto before = newest("run");
+  for (const auto& result : penumbra_team({words("run", resumed(long_run)), words("own", resumed(long_run))}))
+    expect_refused(result, {"the processes find different checkpoints"});
+  EXPECT_EQ(newest("run"), before);
+}
+
+TEST_F(TrainTeam, AnotherConfigurationInOneEndsAll) {
+  for (const auto& result : penumbra_team({words("run"), words("run", {"--set", "training.learning_rate=1e-3"})}))
+    expect_refused(result, {"train.yaml: the processes read different configurations"});
+  EXPECT_FALSE(fs::exists(folder / "run"));
 }
 
 /// None waits in vain for another that has ended: that would end with the words of a timeout.

@@ -136,6 +136,14 @@ TEST(Safetensors, RefusesNamesThatComeTwice) {
   EXPECT_TRUE(contains(error_of(file_with(R"({"a":{"dtype":"U8","dtype":"U8"}})")), "dtype comes twice"));
 }
 
+TEST(Safetensors, RefusesAnEndlessName) {
+  const auto with_name = [](size_t length) {
+    return file_with("{\"" + std::string(length, '7') + "\":" + entry("U8", "1", "0,1") + "}", "x");
+  };
+  EXPECT_EQ(error_of(with_name(1024)), "");
+  EXPECT_TRUE(contains(error_of(with_name(400'000)), "names of at most 1024 bytes, found one of 400000"));
+}
+
 TEST(Safetensors, RefusesABrokenHeader) {
   for (const auto* header :
        {"{", "{}x", "{} {}", "{\"a\":1}", "{\"a\":[]}", "{\"a\":{}}", "{\"a\":{\"dtype\":\"U8\"}}",

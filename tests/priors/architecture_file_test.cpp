@@ -25,7 +25,8 @@ struct ArchitectureFile : testing::Test {
 
   json read(const std::string& name, const std::string& text) const {
     test::write_text(folder / name, text);
-    return read_architecture(folder / name);
+    std::vector<std::filesystem::path> bases;
+    return read_architecture(folder / name, bases);
   }
   void expect_refused(const std::string& name, const std::string& text, const std::vector<std::string>& words) const {
     const auto message = test::message_of([&] { read(name, text); });

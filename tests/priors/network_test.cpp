@@ -273,6 +273,30 @@ struct Environment {
   std::optional<std::string> before;
 };
 
+/// A run goes on only with the same files, however the configuration names them.
+TEST(ShippedPrior, CountsAmongTheFilesOfTheConfiguration) {
+  const auto file = prior_file();
+  const Environment here(file.parent_path());
+  auto settings = Settings::from_text("{kind: network, name: tiny, compute: float32}", "prior.yaml");
+  make_prior(settings, {at::kFloat, at::kCPU});
+  EXPECT_EQ(settings.files(), std::vector{file});
+}
+
+TEST(NetworkPrior, TheBasesOfItsArchitectureCountAmongTheFiles) {
+  auto options = tiny();
+  options.erase("kind");
+  options["image_size"] = 8;
+  const auto plain = prior_file(test::random_weights(Architecture(tiny(), "test"), 3), nullptr);
+  const auto folder = plain.parent_path();
+  test::write_text(folder / "base.yaml", options.dump());
+  test::write_text(folder / "net.yaml", "_BASE_: base.yaml\nnum_res_blocks: 1\n");
+  auto settings = Settings::from_text(fmt::format("{{kind: network, file: {}, arch: {}, compute: float32}}",
+                                                  plain.string(), (folder / "net.yaml").string()),
+                                      "prior.yaml");
+  make_prior(settings, {at::kFloat, at::kCPU});
+  EXPECT_EQ(settings.files(), (std::vector{plain, folder / "net.yaml", folder / "base.yaml"}));
+}
+
 TEST(ShippedPrior, IsFoundByNameOrTheOthersAreListed) {
   const auto folder = prior_file().parent_path();
   test::write_text(folder / "notes.txt", "no prior");

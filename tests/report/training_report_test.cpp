@@ -138,6 +138,9 @@ TEST(TrainingReport, NamesWhatIsBroken) {
     return error_of(run);
   };
   EXPECT_TRUE(contains(with("history.csv", "step,loss\n1,x\n"), "history.csv:2: expected a number, found 'x'"));
+  for (const auto* rows : {"2,1\n1,1\n", "1,1\n,1\n"})
+    EXPECT_TRUE(contains(with("history.csv", std::string("step,loss\n") + rows),
+                         "history.csv:3: step: expected a number not below the row before"));
   EXPECT_TRUE(contains(with("history.csv", "step,images\n1,2\n"), "history.csv: expected a column loss"));
   EXPECT_TRUE(contains(with("validation.csv", "step,weights,sigma_low,sigma_high,loss\n1,both,1,2,3\n"),
                        "validation.csv:2: weights: expected raw or ema, found 'both'"));
@@ -178,22 +181,6 @@ TEST(TrainingReport, WarnsOfARisingValidationLoss) {
   EXPECT_EQ(badge("0,ema,1,2,1,\n5,ema,1,2,0.5,\n9,ema,1,2,0.505,\n"), "still at its best");
   EXPECT_EQ(badge("0,ema,1,2,1,\n5,ema,1,2,0.5,\n9,ema,1,2,nan,\n"), "not finite");
   EXPECT_EQ(badge("0,raw,1,2,1,\n0,ema,1,2,1,\n5,raw,1,2,0.5,\n5,ema,1,2,0.9,\n"), "averaging lags");
-}
-
-TEST(TrainingReport, TakesTheLaterOfRepeatedSteps) {
-  const auto run = test::scratch();
-  io::write_file(run / "history.csv", "step,loss\n1,10\n2,20\n3,30\n2,21\n3,31\n4,41\n");
-  const auto history = read_training(run).history;
-  EXPECT_EQ(history.at("step"), (std::vector<double>{1, 2, 3, 4}));
-  EXPECT_EQ(history.at("loss"), (std::vector<double>{10, 21, 31, 41}));
-  io::write_file(run / "validation.csv",
-                 "step,weights,sigma_low,sigma_high,loss\n0,raw,1,2,5\n0,ema,1,2,6\n9,raw,1,2,7\n9,ema,1,2,8\n"
-                 "5,raw,1,2,3\n5,ema,1,2,4\n");
-  const auto curves = read_training(run).validation;
-  ASSERT_EQ(curves.size(), 2U);
-  EXPECT_TRUE(curves[0].ema);
-  EXPECT_EQ(curves[0].loss, (std::vector<double>{6, 4}));
-  EXPECT_EQ(curves[1].step, (std::vector<double>{0, 5}));
 }
 
 TEST(TrainingReport, SmoothsByMediansAndQuantiles) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "priors/clamped_sigma.h"
 #include "priors/gaussian_mixture.h"
 #include "support/paths.h"
 
@@ -148,6 +149,9 @@ TEST(Heun, ChurnStaysWithinWhatThePriorKnows) {
   const Cursor at{9, 0, 0};
   const HeunOptions options{.sigmas = rho_grid(20, 5, 0.01), .churn = {.amount = 20}};
   EXPECT_NO_THROW(heun(prior, heun_start(prior, 2, 5, at, on_cpu), options, at));
+  const ClampedSigmaScore clamped(std::make_shared<Limited>());
+  heun(clamped, heun_start(clamped, 2, 5, at, on_cpu), options, at);
+  EXPECT_EQ(clamped.clamped_count(), 0);
   EXPECT_THROW(heun(prior, heun_start(prior, 2, 6, at, on_cpu), {.sigmas = rho_grid(20, 6, 0.01)}, at), InputError);
 }
 

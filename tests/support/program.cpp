@@ -74,10 +74,14 @@ std::vector<pid_t> start_team(int size, const std::vector<std::string>& args) {
 }
 
 std::vector<Result> penumbra_team(int size, const std::vector<std::string>& args) {
+  return penumbra_team(std::vector(static_cast<size_t>(size), args));
+}
+
+std::vector<Result> penumbra_team(const std::vector<std::vector<std::string>>& args) {
   const auto folder = scratch();
   std::vector<pid_t> members;
-  for (const auto& place : places(size))
-    members.push_back(spawn(args, folder / (place[0] + ".out"), folder / (place[0] + ".err"), place));
+  for (const auto& place : places(static_cast<int>(args.size())))
+    members.push_back(spawn(args[members.size()], folder / (place[0] + ".out"), folder / (place[0] + ".err"), place));
   std::vector<Result> results;
   for (const auto member : members) {
     const auto name = fmt::format("RANK={}", results.size());

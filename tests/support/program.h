@@ -28,6 +28,8 @@ int wait_for(pid_t pid);
 /// `penumbra args...` as `size` processes that make one run, launched as torchrun does; in the order of their ranks.
 std::vector<pid_t> start_team(int size, const std::vector<std::string>& args);
 std::vector<Result> penumbra_team(int size, const std::vector<std::string>& args);
+/// The same with the arguments of each process.
+std::vector<Result> penumbra_team(const std::vector<std::vector<std::string>>& args);
 
 void write_text(const std::filesystem::path& path, const std::string& text);
 std::string read_text(const std::filesystem::path& path);

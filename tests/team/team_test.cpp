@@ -58,6 +58,7 @@ TEST(Alone, DoesNothing) {
   EXPECT_TRUE(at::equal(team.gather(x), at::arange(3)));
   EXPECT_TRUE(team.any(true));
   EXPECT_FALSE(team.any(false));
+  EXPECT_TRUE(team.agree(7));
   EXPECT_EQ(team.lead([] { return 5; }), 5);
 }
 
@@ -103,6 +104,15 @@ TEST_F(TeamTest, GathersUnequalPartsInOrder) {
                       const auto whole = team.gather(at::full({rows, 2}, team.rank(), at::kDouble));
                       expect_equal(whole, team.leads() ? at::tensor({0., 0., 0., 0., 2., 2.}).reshape({3, 2})
                                                        : at::zeros({0, 2}, at::kDouble));
+                    }),
+            no_failures);
+}
+
+TEST_F(TeamTest, AgreeHearsTheOneThatDiffers) {
+  EXPECT_EQ(as_team(3,
+                    [&](const Team& team) {
+                      expect_equal(at::scalar_tensor(team.agree(-4)), at::scalar_tensor(true));
+                      expect_equal(at::scalar_tensor(team.agree(team.rank() / 2)), at::scalar_tensor(false));
                     }),
             no_failures);
 }

@@ -172,6 +172,17 @@ TEST(Images, HoldsOutTheValidationFolder) {
   EXPECT_TRUE(at::equal(set.validation_batch(at::tensor({2}, at::kLong)), set.batch(at::tensor({2}, at::kLong))));
 }
 
+/// Images 2, 5 and 8; and a link of another name to one of them.
+TEST(Images, DoesNotTrainOnAValidationFolderWithin) {
+  auto options = small(gray_folder());
+  options.validation_folder = options.folder / "b" / "deep";
+  fs::create_symlink(options.folder / "b" / "deep" / "5.png", options.folder / "link.png");
+  const auto set = read_images(options);
+  EXPECT_EQ(set.train_names,
+            (std::vector<std::string>{"0.png", "3.png", "6.png", "9.png", "b/1.png", "b/4.png", "b/7.png"}));
+  EXPECT_EQ(set.validation_names, (std::vector<std::string>{"2.png", "5.png", "8.png"}));
+}
+
 TEST(Images, HoldsOutAShareThatNewImagesDoNotChange) {
   const auto folder = gray_folder();
   auto options = small(folder);
@@ -322,8 +333,14 @@ TEST(ImagesSetting, RefusesWhatMakesNoSense) {
   EXPECT_TRUE(contains(error("data: {folder: z, image_shape: [1, 8, 8]}"), "data.folder: expected an existing folder"));
   EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [2, 8, 8]}"), "expected 1 or 3 channels, found 2"));
   EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [1, 8, 8], range: [1, 0]}"), "data.range"));
+  EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [1, 8, 8], range: [0, 1e7]}"), "data.range"));
+  EXPECT_TRUE(contains(error("data: {folder: a, image_shape: [1, 8, 8], range: [0, 1e-7]}"), "data.range"));
   EXPECT_TRUE(contains(error("data: {folder: a, validation_folder: a, validation_share: 0.1, image_shape: [1, 8, 8]}"),
                        "either a validation_folder or a validation_share"));
+  for (const auto* holds : {"a", "."})
+    EXPECT_TRUE(
+        contains(error(fmt::format("data: {{folder: a, validation_folder: {}, image_shape: [1, 8, 8]}}", holds)),
+                 "data.validation_folder: expected a folder that does not hold the images to train on"));
 }
 
 }  // namespace

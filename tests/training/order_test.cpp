@@ -14,7 +14,7 @@ std::vector<int64_t> numbers(const Tensor& x) { return {x.data_ptr<int64_t>(), x
 
 Tensor first_batches(int64_t count, int64_t batch, int64_t batches) {
   std::vector<Tensor> parts;
-  for (int64_t k = 0; k < batches; ++k) parts.push_back(batch_indices(5, count, batch, k));
+  for (int64_t k = 0; k < batches; ++k) parts.push_back(BatchOrder(5, count, batch)(k));
   return at::cat(parts);
 }
 
@@ -34,14 +34,14 @@ TEST(BatchOrder, IsNewEachEpochAndForEachSeed) {
 }
 
 TEST(BatchOrder, HoldsABatchOfManyEpochs) {
-  const auto batch = batch_indices(5, 3, 10, 1);  // places 10 to 19: epochs 3 (from its second) to 6 (its first two)
+  const auto batch = BatchOrder(5, 3, 10)(1);  // places 10 to 19: epochs 3 (from its second) to 6 (its first two)
   const auto all = at::cat({permutation(5, 3, 3), permutation(5, 3, 4), permutation(5, 3, 5), permutation(5, 3, 6)});
   EXPECT_TRUE(at::equal(batch, all.slice(0, 1, 11)));
 }
 
 TEST(BatchOrder, RemembersWithoutAnEffect) {
   BatchOrder order(5, 13, 5);
-  for (const int64_t k : {0, 1, 2, 7, 2, 0, 40}) EXPECT_EQ(numbers(order(k)), numbers(batch_indices(5, 13, 5, k)));
+  for (const int64_t k : {0, 1, 2, 7, 2, 0, 40}) EXPECT_EQ(numbers(order(k)), numbers(BatchOrder(5, 13, 5)(k)));
 }
 
 TEST(BatchOrder, PutsEveryImageEverywhereAlike) {

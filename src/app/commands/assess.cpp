@@ -84,8 +84,12 @@ std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   add_prior_options(command, options->prior);
   command.add_option("--images", options->images, "folder of images: PNG, JPEG or NPY")->required();
-  command.add_option("--sigma", options->sigmas, "noise levels in the prior's pixel range")->delimiter(',');
-  command.add_option("--batch", options->batch, "images denoised together")->check(CLI::Range(1, 100000));
+  command.add_option("--sigma", options->sigmas, "noise levels in the prior's pixel range")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--batch", options->batch, "images denoised together")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   command.add_flag("--json", options->json, "print JSON");
   add_seed_option(command, options->seed);
   add_machine_options(command, options->machine);

@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/prior_option.h"
+#include "core/error.h"
 #include "core/named.h"
 #include "likelihoods/gaussian.h"
 #include "priors/network.h"
@@ -48,6 +49,7 @@ double milliseconds(double budget, Function&& f) {
 
 std::shared_ptr<const Score> bench_prior(const Options& options, const Placement& placement) {
   if (!options.prior.prior.empty()) return load_prior(options.prior, placement);
+  if (options.prior.compute) input_error("--compute: expected a network, by --prior");
   RandomFieldOptions field;
   field.side = options.side;
   field.modes = std::min(field.modes, field.side);
@@ -55,10 +57,7 @@ std::shared_ptr<const Score> bench_prior(const Options& options, const Placement
 }
 
 /// In which type a network computes; what everything else does.
-std::string compute_of(const Score& prior) {
-  const auto* network = dynamic_cast<const NetworkScore*>(&prior);
-  return network == nullptr ? "float32" : c10::toString(network->loaded().network.compute);
-}
+std::string compute_of(const Score& prior) { return network_compute(prior).value_or("float32"); }
 
 /// Of the score at one fixed image: another program can check that it timed the same function.
 double score_norm(const Score& prior, const Placement& placement) {

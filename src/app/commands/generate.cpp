@@ -16,6 +16,7 @@
 #include "io/image_grid.h"
 #include "io/npy.h"
 #include "priors/clamped_sigma.h"
+#include "priors/network.h"
 
 namespace penumbra::app {
 namespace {
@@ -123,6 +124,7 @@ int generate_samples(const Options& options) {
   auto about = describe_generation(options, how, generated);
   about["device"] = placement.device.str();
   about["seconds"] = seconds;
+  if (const auto type = network_compute(*prior)) about["prior"]["compute"] = *type;
   if (const auto count = clamped_count(*prior)) about["clamped_sigma_count"] = count;
   io::write_npy(options.out / "samples.npy", generated.images);
   io::write_png(options.out / "samples.png", picture(generated.images, *prior));
@@ -135,7 +137,9 @@ int generate_samples(const Options& options) {
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   add_prior_options(command, options->prior);
-  command.add_option("--count", options->count, "number of images")->check(CLI::Range(1, 1000000));
+  command.add_option("--count", options->count, "number of images")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   command.add_option("--out", options->out, "folder of the images")->required();
   command
       .add_option("--method", options->method,

@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -9,11 +10,14 @@
 #include "app/network_text.h"
 #include "app/prior_option.h"
 #include "app/run_files.h"
+#include "app/train_plan.h"
 #include "app/wiring.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/image.h"
 #include "io/npy.h"
+#include "io/safetensors.h"
+#include "io/torch_file.h"
 #include "io/weights.h"
 #include "networks/header.h"
 
@@ -44,14 +48,35 @@ json describe_array(const Tensor& array) {
 json describe_run(const fs::path& folder) {
   if (!fs::exists(folder / "config.yaml"))
     input_error("{}: expected a run's folder (with config.yaml), found another folder", folder.string());
-  json info{{"kind", "run"}, {"complete", fs::exists(folder / "summary.json")}};
+  // Only a training run has a history.
+  const bool training = fs::exists(folder / "history.csv");
+  json info{{"kind", training ? "training run" : "run"}, {"complete", false}};
   info["can_resume"] = fs::exists(folder / "checkpoint");
-  if (!info["complete"].get<bool>()) return info;
+  if (!fs::exists(folder / "summary.json")) return info;
   const auto summary = json::parse(io::read_file(folder / "summary.json"), nullptr, false);
-  if (summary.is_discarded()) input_error("{}: expected JSON", (folder / "summary.json").string());
-  for (const auto* key : {"program", "outcome", "verdict", "seed", "device", "problem", "sampler", "chains", "timings"})
+  if (!summary.is_object()) input_error("{}: expected a JSON object", (folder / "summary.json").string());
+  // A training that diverged can be tried again from its checkpoint; chains that diverged are at their end.
+  info["complete"] = !training || summary.value("outcome", json()) == json("finished");
+  for (const auto* key : {"program", "outcome", "verdict", "seed", "device", "problem", "sampler", "chains", "timings",
+                          "data", "parameters", "steps", "images_seen", "seconds"})
     if (summary.contains(key)) info[key] = summary[key];
   return info;
+}
+
+json describe_training(const ConfigOptions& options) {
+  const auto plan = load_train_plan(options);
+  const auto& header = plan.header;
+  return {{"kind", "training configuration"},
+          {"name", header.name},
+          {"data", plan.data.folder.string()},
+          {"image_shape", header.image_shape},
+          {"pixel_range", {header.pixel_low, header.pixel_high}},
+          {"sigma_range", {header.sigma_low, header.sigma_high}},
+          {"network", header.architecture},
+          {"parameters", parameter_count(Architecture(header.architecture, "network").parameters())},
+          {"steps", plan.trainer.steps},
+          {"batch", plan.trainer.batch},
+          {"seed", plan.trainer.seed}};
 }
 
 json describe_configuration(const fs::path& path) {
@@ -59,8 +84,9 @@ json describe_configuration(const fs::path& path) {
   options.path = path;
   auto settings = Settings::from_file(path);
   const Placement placement{at::kFloat, at::kCPU};
+  if (settings.is_section("training")) return describe_training(options);
   if (!settings.is_section("sampler")) {
-    const auto prior = load_prior({path.string(), {}, "float32"}, placement);
+    const auto prior = load_prior({.prior = path.string(), .usual_compute = "float32"}, placement);
     json info{{"kind", "prior"},
               {"image_shape", prior->image_shape()},
               {"sigma_range", {prior->sigma_range().low, prior->sigma_range().high}},
@@ -117,6 +143,15 @@ json describe_weights(const fs::path& path) {
   return info;
 }
 
+/// By the first bytes, whatever the name.
+bool looks_like_weights(const fs::path& path) {
+  std::string head(64, '\0');
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(stream.gcount()));
+  return io::looks_like_safetensors(head) || io::looks_like_torch_file(head);
+}
+
 json describe_path(const fs::path& path) {
   if (fs::is_directory(path)) return describe_run(path);
   const auto extension = path.extension().string();
@@ -129,12 +164,13 @@ json describe_path(const fs::path& path) {
     info["kind"] = fmt::format("image ({}), black 0 and white 1", extension == ".png" ? "PNG" : "JPEG");
   } else if (extension == ".yaml" || extension == ".yml") {
     info = describe_configuration(path);
-  } else if (extension == ".safetensors" || extension == ".pth" || extension == ".pt" || extension == ".ckpt") {
+  } else if (looks_like_weights(path)) {
     info = describe_weights(path);
   } else {
     if (!fs::exists(path)) input_error("{}: no such file", path.string());
     input_error(
-        "{}: expected a run's folder or a file ending in .npy, .png, .jpg, .yaml, .safetensors, .pth, .pt or .ckpt",
+        "{}: expected a run's folder, a file ending in .npy, .png, .jpg or .yaml, or weights as safetensors or as "
+        "torch.save writes them",
         path.string());
   }
   return info;
@@ -158,7 +194,7 @@ void print_rows(const json& info) {
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("FILE", options->path, "NPY, PNG, YAML configuration or prior, weights, or a run's folder")
+  command.add_option("FILE", options->path, "NPY, PNG, JPEG, YAML configuration or prior, weights, or a run's folder")
       ->required();
   command.add_flag("--json", options->json, "print JSON");
   return [options] {

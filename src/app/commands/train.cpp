@@ -7,7 +7,7 @@ namespace {
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<RunOptions>();
-  add_run_options(command, *options);
+  add_run_options(command, *options, {"docs/training.md", "training.steps=500"});
   return [options] { return train_run(options->config, options->out, options->resume); };
 }
 
