@@ -184,7 +184,7 @@ TEST(Commands, TheDemoEndsWithThePathOfItsReport) {
 
 TEST(Commands, HelpIsThereForEach) {
   for (const auto* command : {"demo", "sample", "evaluate", "report", "observe", "score", "denoise", "generate",
-                              "certify", "info", "experiment", "bench"}) {
+                              "certify", "info", "experiment", "bench", "export"}) {
     const auto result = penumbra({command, "--help"});
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_NE(result.out.find("Usage"), std::string::npos) << command;
