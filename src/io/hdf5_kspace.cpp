@@ -9,10 +9,11 @@
 #include "core/nearest.h"
 
 #ifdef PENUMBRA_HDF5
-#include <mutex>
-
+#include "io/apart.h"
+#include "io/cursor.h"
 #include "io/fastmri.h"
 #include "io/ismrmrd.h"
+#include "io/npy.h"
 #endif
 
 namespace penumbra::io {
@@ -40,10 +41,58 @@ bool looks_like_hdf5(const fs::path& path) {
 #ifdef PENUMBRA_HDF5
 namespace {
 
-/// The library's usual build is not made for threads.
-std::unique_lock<std::mutex> one_at_a_time() {
-  static std::mutex mutex;
-  return std::unique_lock(mutex);
+using Notes = std::vector<std::pair<std::string, std::string>>;
+
+// The process that reads hands its parts over as texts, each after its length.
+
+void append(std::string& bytes, std::string_view part) {
+  for (size_t i = 0; i < 8; ++i) bytes += static_cast<char>(static_cast<uint64_t>(part.size()) >> (8 * i));
+  bytes += part;
+}
+
+std::string_view next(Cursor& cursor) { return cursor.take(cursor.number(8)); }
+
+void append(std::string& bytes, const Tensor& array) { append(bytes, array.defined() ? format_npy(array) : ""); }
+
+Tensor next_array(Cursor& cursor, const std::string& name) {
+  const auto part = next(cursor);
+  return part.empty() ? Tensor() : parse_npy(part, name);
+}
+
+std::string pack(const Kspace& kspace) {
+  std::string bytes;
+  append(bytes, kspace.format);
+  append(bytes, std::to_string(kspace.slices));
+  for (const auto& array : {kspace.samples, kspace.mask, kspace.noise}) append(bytes, array);
+  return bytes;
+}
+
+Kspace unpack_kspace(const std::string& bytes, const std::string& name) {
+  Cursor cursor(bytes, name);
+  Kspace kspace;
+  kspace.format = next(cursor);
+  kspace.slices = std::stoll(std::string(next(cursor)));
+  for (auto* array : {&kspace.samples, &kspace.mask, &kspace.noise}) *array = next_array(cursor, name);
+  return kspace;
+}
+
+std::string pack(const Notes& notes) {
+  std::string bytes;
+  for (const auto& [name, text] : notes) {
+    append(bytes, name);
+    append(bytes, text);
+  }
+  return bytes;
+}
+
+Notes unpack_notes(const std::string& bytes, const std::string& name) {
+  Cursor cursor(bytes, name);
+  Notes notes;
+  while (cursor.left() > 0) {
+    const auto key = next(cursor);
+    notes.emplace_back(key, next(cursor));
+  }
+  return notes;
 }
 
 [[noreturn]] void refuse_contents(const Hdf5File& file) {
@@ -53,20 +102,14 @@ std::unique_lock<std::mutex> one_at_a_time() {
               file.name(), names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
-}  // namespace
-
-bool reads_hdf5() { return true; }
-
-Kspace read_hdf5_kspace(const fs::path& path, int64_t slice) {
-  const auto lock = one_at_a_time();
+Kspace read_here(const fs::path& path, int64_t slice) {
   const Hdf5File file(path);
   if (file.has_dataset("kspace")) return read_fastmri(file, slice);
   if (const auto group = find_ismrmrd(file)) return read_ismrmrd(file, *group, slice);
   refuse_contents(file);
 }
 
-std::vector<std::pair<std::string, std::string>> read_hdf5_notes(const fs::path& path) {
-  const auto lock = one_at_a_time();
+Notes read_notes_here(const fs::path& path) {
   const Hdf5File file(path);
   auto notes = file.attributes();
   const auto group = file.has_dataset("kspace") ? std::nullopt : find_ismrmrd(file);
@@ -74,6 +117,22 @@ std::vector<std::pair<std::string, std::string>> read_hdf5_notes(const fs::path&
   if (file.has_dataset(header))
     for (auto& note : ismrmrd_notes(file.text(header), file.name() + ": " + header)) notes.push_back(std::move(note));
   return notes;
+}
+
+constexpr const char* library = "the HDF5 library";
+
+}  // namespace
+
+bool reads_hdf5() { return true; }
+
+Kspace read_hdf5_kspace(const fs::path& path, int64_t slice) {
+  const auto name = path.string();
+  return unpack_kspace(run_apart([&] { return pack(read_here(path, slice)); }, name, library), name);
+}
+
+std::vector<std::pair<std::string, std::string>> read_hdf5_notes(const fs::path& path) {
+  const auto name = path.string();
+  return unpack_notes(run_apart([&] { return pack(read_notes_here(path)); }, name, library), name);
 }
 
 #else
