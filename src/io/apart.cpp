@@ -37,14 +37,20 @@ std::string read_all(int pipe) {
   }
 }
 
+/// What came of it, then one letter that says which it is.
 std::string answer_of(const std::function<std::string()>& work) {
+  std::string answer;
   try {
-    return std::string(1, result) + work();
+    answer = work();
+    answer += result;
   } catch (const InputError& error) {
-    return std::string(1, bad_input) + error.what();
+    answer = error.what();
+    answer += bad_input;
   } catch (const std::exception& error) {
-    return std::string(1, failure) + error.what();
+    answer = error.what();
+    answer += failure;
   }
+  return answer;
 }
 
 /// Never returns. The threads of the parent are not here: no loop may be shared among them.
@@ -74,17 +80,18 @@ std::string run_apart(const std::function<std::string()>& work, const std::strin
     work_and_exit(work, ends[1]);
   }
   ::close(ends[1]);
-  const auto answer = process < 0 ? std::string() : read_all(ends[0]);
+  auto answer = process < 0 ? std::string() : read_all(ends[0]);
   ::close(ends[0]);
   if (process < 0) machine_error("{}: no process to read it in: {}", name, std::strerror(errno));
   const auto status = wait_for(process);
   if (status != 0 || answer.empty())
     input_error("{}: {} could not cope with it{}; is the file damaged?", name, reader,
                 WIFSIGNALED(status) ? fmt::format(" ({})", strsignal(WTERMSIG(status))) : "");
-  const auto text = answer.substr(1);
-  if (answer[0] == bad_input) throw InputError(text);
-  if (answer[0] == failure) machine_error("{}: {}", name, text);
-  return text;
+  const auto kind = answer.back();
+  answer.pop_back();
+  if (kind == bad_input) throw InputError(answer);
+  if (kind == failure) machine_error("{}: {}", name, answer);
+  return answer;
 }
 
 }  // namespace penumbra::io
