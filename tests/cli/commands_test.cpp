@@ -191,7 +191,7 @@ TEST(Commands, TheDemoEndsWithThePathOfItsReport) {
 
 TEST(Commands, HelpIsThereForEach) {
   for (const auto* command : {"demo", "sample", "evaluate", "report", "observe", "score", "denoise", "generate",
-                              "certify", "info", "experiment", "bench", "train", "assess"}) {
+                              "certify", "info", "experiment", "bench", "train", "assess", "export"}) {
     const auto result = penumbra({command, "--help"});
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_NE(result.out.find("Usage"), std::string::npos) << command;

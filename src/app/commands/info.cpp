@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/kspace_info.h"
 #include "app/network_text.h"
 #include "app/prior_option.h"
 #include "app/run_files.h"
@@ -42,6 +43,21 @@ json describe_array(const Tensor& array) {
   info[array.is_complex() ? "smallest_magnitude" : "minimum"] = values.min().item<double>();
   info[array.is_complex() ? "largest_magnitude" : "maximum"] = values.max().item<double>();
   info["mean"] = values.to(at::kDouble).mean().item<double>();
+  return info;
+}
+
+/// A complex array may be k-space: then it is described as that too.
+json describe_npy(const fs::path& path) {
+  const auto array = io::read_npy(path);
+  auto info = describe_array(array);
+  if (array.is_complex()) {
+    try {
+      info["as_kspace"] = describe_kspace(io::read_kspace(path));
+    } catch (const InputError&) {
+      // it is an array of another kind, described above
+    }
+  }
+  info["kind"] = "array (NPY)";
   return info;
 }
 
@@ -157,8 +173,7 @@ json describe_path(const fs::path& path) {
   const auto extension = path.extension().string();
   json info;
   if (extension == ".npy") {
-    info = describe_array(io::read_npy(path));
-    info["kind"] = "array (NPY)";
+    info = describe_npy(path);
   } else if (extension == ".png" || extension == ".jpg" || extension == ".jpeg") {
     info = describe_array(io::read_image(path, 0, 1));
     info["kind"] = fmt::format("image ({}), black 0 and white 1", extension == ".png" ? "PNG" : "JPEG");
@@ -166,11 +181,14 @@ json describe_path(const fs::path& path) {
     info = describe_configuration(path);
   } else if (looks_like_weights(path)) {
     info = describe_weights(path);
+  } else if (looks_like_scan(path)) {
+    info = describe_scan(path);
   } else {
     if (!fs::exists(path)) input_error("{}: no such file", path.string());
     input_error(
-        "{}: expected a run's folder, a file ending in .npy, .png, .jpg or .yaml, or weights as safetensors or as "
-        "torch.save writes them",
+        "{}: expected a run's folder, a file ending in .npy, .png, .jpg, .yaml, .cfl or .hdr, weights as safetensors "
+        "or as "
+        "torch.save writes them, or k-space in HDF5",
         path.string());
   }
   return info;
@@ -181,20 +199,30 @@ std::string text_of(const json& value, int indent) {
   return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
+/// What the file itself says, a line each.
+void print_notes(const json& notes) {
+  for (const auto& [name, text] : notes.items())
+    fmt::print("  {:<22} {}\n", printable(name), printable(text.get<std::string>()));
+}
+
 void print_rows(const json& info) {
   if (info["kind"].get<std::string>() == prior_kind_name) {
     fmt::print("{}", network_text(info));
     return;
   }
   for (const auto& [key, value] : info.items())
-    if (key != "kind")
+    if (key == "notes")
+      print_notes(value);
+    else if (key != "kind")
       fmt::print("  {:<22} {}\n", printable(key),
                  value.is_string() ? printable(value.get<std::string>()) : text_of(value, -1));
 }
 
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("FILE", options->path, "NPY, PNG, JPEG, YAML configuration or prior, weights, or a run's folder")
+  command
+      .add_option("FILE", options->path,
+                  "NPY, PNG, JPEG, YAML configuration or prior, weights, k-space, or a run's folder")
       ->required();
   command.add_flag("--json", options->json, "print JSON");
   return [options] {

@@ -1,0 +1,131 @@
+/// penumbra export RUN --out DIR: a run's images for other programs.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "core/error.h"
+#include "core/nearest.h"
+#include "io/cfl.h"
+#include "io/file.h"
+#include "io/image.h"
+#include "io/image_grid.h"
+#include "io/nifti.h"
+#include "io/npy.h"
+#include "report/colormap.h"
+#include "report/run_folder.h"
+
+namespace penumbra::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  fs::path run, out;
+  std::vector<std::string> formats{"npy", "png"};
+  double pixel_mm = 1;
+};
+
+/// One of a run's arrays: [C, H, W], or [N, C, H, W].
+struct Result {
+  std::string name;
+  Tensor images;
+  report::Range range;  ///< black and white of its PNG
+};
+
+std::vector<Result> results_of(const report::RunFolder& run) {
+  const auto shared = report::range_of({run.mean, run.samples});
+  return {{"mean", run.mean, shared},
+          {"sd", run.sd, {0, report::range_of({run.sd}).high}},
+          {"samples", run.samples, shared},
+          {"quantiles", run.quantiles, shared}};
+}
+
+/// What a picture shows: gray or colour as it is; of two channels, a complex number's parts, the magnitude.
+Tensor shown(const Tensor& images) {
+  const auto batch = images.dim() == 3 ? images.unsqueeze(0) : images;
+  return batch.size(1) == 2 ? batch.square().sum(1, true).sqrt() : batch;
+}
+
+void write_picture(const fs::path& path, const Result& result) {
+  const auto picture = io::image_grid(shown(result.images));
+  const auto range = result.images.size(-3) == 2 ? report::Range{0, report::range_of({picture}).high} : result.range;
+  io::write_png(path, io::to_bytes(picture, range.low, range.high));
+  fmt::print("  black {:.4g}, white {:.4g}\n", range.low, range.high);
+}
+
+/// Complex: of two channels one number, its real and its imaginary part; other channels are BART's coils.
+void write_complex(const fs::path& path, const Tensor& images) {
+  const auto real = images.to(at::kFloat);
+  const auto channels = real.size(-3);
+  const auto numbers = channels == 2 ? at::complex(real.select(-3, 0), real.select(-3, 1)).unsqueeze(-3) : real;
+  if (numbers.dim() == 3)
+    io::write_cfl(path, numbers, {io::cfl_coil});
+  else
+    io::write_cfl(path, numbers, {io::cfl_batch, io::cfl_coil});
+}
+
+std::vector<std::string> extensions_of(const std::string& format) {
+  if (format == "nifti") return {".nii"};
+  if (format == "cfl") return {".cfl", ".hdr"};
+  return {"." + format};
+}
+
+void write_result(const fs::path& folder, const std::string& format, const Result& result, double pixel_mm) {
+  const auto path = folder / (result.name + extensions_of(format).front());
+  fmt::print("{}\n", path.string());
+  if (format == "npy") io::write_npy(path, result.images.to(at::kFloat));
+  if (format == "png") write_picture(path, result);
+  if (format == "nifti") io::write_nifti(path, result.images, pixel_mm);
+  if (format == "cfl") write_complex(path, result.images);
+}
+
+/// Before anything is written: nothing that is there is lost, the run's own arrays least of all.
+void require_new(const Options& options, const std::vector<Result>& results) {
+  for (const auto& format : options.formats)
+    for (const auto& extension : extensions_of(format))
+      for (const auto& result : results) {
+        const auto path = options.out / (result.name + extension);
+        if (fs::exists(path))
+          input_error("{}: is there already; expected another folder, or none, for --out", path.string());
+      }
+}
+
+void require_formats(const std::vector<std::string>& formats) {
+  const std::vector<std::string> known{"npy", "png", "nifti", "cfl"};
+  for (const auto& format : formats)
+    if (std::find(known.begin(), known.end(), format) == known.end())
+      input_error("--format: expected npy, png, nifti or cfl, found {}{}", excerpt(format), suggestion(format, known));
+}
+
+int export_run(const Options& options) {
+  require_formats(options.formats);
+  const auto run = report::read_run(options.run);
+  if (!run.has_answer) input_error("{}: expected a run that finished; this one has no images", options.run.string());
+  const auto results = results_of(run);
+  require_new(options, results);
+  // Complex float32 is the largest of the formats.
+  uint64_t bytes = 0;
+  for (const auto& result : results) bytes += static_cast<uint64_t>(result.images.numel()) * 8 * options.formats.size();
+  io::require_writable(options.out, bytes);
+  for (const auto& format : options.formats)
+    for (const auto& result : results)
+      if (format != "png" || result.name != "quantiles") write_result(options.out, format, result, options.pixel_mm);
+  return success;
+}
+
+std::function<int()> declare(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("RUN", options->run, "folder of the run")->required();
+  command.add_option("--out", options->out, "folder of the files")->required();
+  command.add_option("--format", options->formats, "npy, png, nifti, cfl: one or more, with commas (default: npy,png)")
+      ->delimiter(',');
+  command.add_option("--pixel-mm", options->pixel_mm, "nifti: side of a pixel in millimetres (default: 1)")
+      ->check(CLI::Range(1e-6, 1e6));
+  return [options] { return export_run(*options); };
+}
+
+}  // namespace
+
+extern const CommandEntry export_command{"export", "write a run's images for other programs", declare};
+
+}  // namespace penumbra::app
