@@ -28,6 +28,25 @@ Tensor coil_combined(const Tensor& kspace, const Tensor& maps) {
   return (maps.conj() * images).sum(0) * (seen / at::where(seen, power, at::ones_like(power)));
 }
 
+Tensor least_squares_image(const Tensor& kspace, const Tensor& mask, const Tensor& maps) {
+  if (!maps.defined()) return centred_ifft(kspace * mask)[0];
+  const auto adjoint = [&](const Tensor& y) { return (maps.conj() * centred_ifft(y * mask)).sum(0); };
+  auto r = adjoint(kspace);
+  auto z = at::zeros_like(r), p = r;
+  double rr = r.norm().square().item<double>();
+  const double enough = 1e-12 * rr;
+  for (int step = 0; step < 10 && rr > enough; ++step) {
+    const auto Ap = centred_fft(maps * p) * mask;
+    const double alpha = rr / Ap.norm().square().item<double>();
+    z = z + alpha * p;
+    r = r - alpha * adjoint(Ap);
+    const double next = r.norm().square().item<double>();
+    p = r + (next / rr) * p;
+    rr = next;
+  }
+  return z;
+}
+
 Tensor low_resolution_image(const Tensor& kspace, const Tensor& mask, const Tensor& maps) {
   const auto [height, width] = sampled_centre(mask);
   if (height == 0) return {};

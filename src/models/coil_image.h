@@ -9,7 +9,12 @@ namespace penumbra {
 /// the maps like it; undefined maps stand for one coil that sees everything alike.
 Tensor coil_combined(const Tensor& kspace, const Tensor& maps);
 
-/// The same from the largest fully sampled rectangle around the zero frequency, with a Hamming window along the
+/// The image that explains the measured points best, sum |P F S_c z - y_c|^2, as far as ten steps of conjugate
+/// gradients from zero get: SENSE (Pruessmann et al., MRM 42:952, 1999). With one coil, the image with zeros for what
+/// is missing.
+Tensor least_squares_image(const Tensor& kspace, const Tensor& mask, const Tensor& maps);
+
+/// coil_combined from the fully sampled rectangle around the zero frequency, with a Hamming window along the
 /// dimensions that it cuts: the whole image where everything is measured, one of low resolution otherwise. Undefined
 /// where the zero frequency itself is not measured.
 Tensor low_resolution_image(const Tensor& kspace, const Tensor& mask, const Tensor& maps);

@@ -65,6 +65,7 @@ MriModel::MriModel(Shape image_shape, const MriOptions& options, const Placement
   const auto row = at::div(measured_, width_, "floor"), column = measured_ - row * width_;
   unshifted_ = (row + (height_ + 1) / 2).remainder(height_) * width_ + (column + (width_ + 1) / 2).remainder(width_);
   if (options.coils.defined()) maps_ = options.coils;
+  if (options.phase.defined()) phase_ = place(options.phase, placement);
   if (options.phase.defined()) maps_ = maps_.defined() ? maps_ * options.phase : options.phase.unsqueeze(0);
   if (maps_.defined()) maps_ = centre_to_corner(place(maps_, placement)).contiguous();
 }
@@ -77,14 +78,23 @@ Tensor MriModel::do_apply(const Tensor& x) const {
   return at::fft_fft2(seen, {}, {2, 3}, "ortho").flatten(2).index_select(2, unshifted_);
 }
 
-Tensor MriModel::do_vjp(const Tensor& x, const Tensor& r) const {
+Tensor MriModel::do_vjp(const Tensor& /*x*/, const Tensor& r) const {
   const auto kspace = at::zeros({r.size(0), r.size(1), height_ * width_}, r.options()).index_copy(2, unshifted_, r);
   auto seen = at::fft_ifft2(kspace.view({r.size(0), r.size(1), height_, width_}), {}, {2, 3}, "ortho");
   if (maps_.defined()) seen = seen * maps_.conj();
-  auto image = gain_ * corner_to_centre(seen.sum(1));
+  return from_scan(gain_ * corner_to_centre(seen.sum(1)));
+}
+
+Tensor MriModel::from_scan(const Tensor& scan) const {
+  const auto& shape = image_shape();
   const bool swapped = orientation_.quarter_turns % 2 != 0;
-  image = turned_back(fit(image, swapped ? x.size(3) : x.size(2), swapped ? x.size(2) : x.size(3)), orientation_);
-  return x.size(1) == 2 ? at::stack({at::real(image), at::imag(image)}, 1) : at::real(image).unsqueeze(1).contiguous();
+  const auto image = turned_back(fit(scan, shape[swapped ? 2 : 1], shape[swapped ? 1 : 2]), orientation_);
+  return shape[0] == 2 ? at::stack({at::real(image), at::imag(image)}, 1) : at::real(image).unsqueeze(1).contiguous();
+}
+
+Tensor MriModel::as_image(const Tensor& scan) const {
+  const auto image = phase_.defined() ? scan * phase_.conj() : scan;
+  return from_scan(image.unsqueeze(0) / gain_)[0];
 }
 
 Tensor MriModel::to_grid(const Tensor& data) const {

@@ -31,13 +31,20 @@ class MriModel final : public ForwardModel {
   Tensor to_grid(const Tensor& data) const;
   Tensor from_grid(const Tensor& grid) const;
 
+  /// An image of the scan, complex [H, W], as one of the prior's size and orientation: [channels, H, W], its phase
+  /// taken off where a real image is to have it back, one unit of x being the gain.
+  Tensor as_image(const Tensor& scan) const;
+
  private:
   Tensor do_apply(const Tensor& x) const override;
   Tensor do_vjp(const Tensor& x, const Tensor& r) const override;
+  /// [chains, H, W] of the scan, complex, to [chains, channels, H, W] of the prior.
+  Tensor from_scan(const Tensor& scan) const;
 
   int64_t height_, width_;  ///< of the scan
   MriOrientation orientation_;
   double gain_;
+  Tensor phase_;
   Tensor maps_;       ///< S_c e^{i phase}, moved so that the image's centre is at [0, 0]; undefined: ones
   Tensor measured_;   ///< [m]: the points in a flat k-space whose zero frequency is at the centre
   Tensor unshifted_;  ///< [m]: the same points with the zero frequency at [0, 0], where the FFT has it

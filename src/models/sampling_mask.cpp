@@ -134,7 +134,8 @@ std::pair<int64_t, int64_t> sampled_centre(const Tensor& mask) {
     int64_t w = 0;  // grows to the left at even extents, to the right at odd ones
     while (w < width && sampled[w % 2 == 0 ? width / 2 + w / 2 : width / 2 - (w + 1) / 2]) ++w;
     if (w == 0) break;
-    if (h * w > best.first * best.second) best = {h, w};
+    const auto rank = [](int64_t a, int64_t b) { return std::pair(std::min(a, b), a * b); };
+    if (rank(h, w) > rank(best.first, best.second)) best = {h, w};
   }
   return best;
 }

@@ -28,8 +28,8 @@ Tensor poisson_disc_mask(int64_t height, int64_t width, const PoissonDisc& optio
 /// where there are no data.
 Tensor mask_setting(Settings settings, int64_t height, int64_t width, const Tensor& acquired);
 
-/// Extents of the largest rectangle around the zero frequency in which every point is measured; 0, 0 where there is
-/// none.
+/// Extents of the rectangle around the zero frequency in which every point is measured: the one whose shorter side is
+/// longest, and of those the largest; 0, 0 where there is none. (The largest of all may be a single line of a star.)
 std::pair<int64_t, int64_t> sampled_centre(const Tensor& mask);
 
 /// Extent `size` around the zero frequency of `dim`.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/kspace.h"
+#include "models/coil_noise.h"
 #include "models/fourier.h"
 #include "models/sampling_mask.h"
 #include "support/paths.h"
@@ -24,7 +25,7 @@ struct Espirit : testing::Test {
 TEST_F(Espirit, FindsSmoothCoilsUpToAPhase) {
   const auto maps = espirit_maps(centre_of(kspace, 24), height, width);
   const auto exact = truth / truth.norm(2, {0}, true);
-  const auto inside = object > 0.05;
+  const auto inside = object > 0.1;
   // |S - e^{i phi} S_true|^2 = 2 - 2 |<S, S_true>| for unit vectors and the best phase.
   const auto overlap = at::abs((maps.conj() * exact).sum(0));
   const auto error2 = (2 - 2 * overlap).masked_select(inside);
@@ -36,7 +37,7 @@ TEST_F(Espirit, MapsAreNormalisedOrZero) {
   const auto maps = espirit_maps(centre_of(kspace, 24), height, width);
   const auto power = at::abs(maps).square().sum(0);
   EXPECT_LT(at::min(power, (power - 1).abs()).max().item<double>(), 1e-12);
-  EXPECT_TRUE(power.masked_select(object > 0.05).gt(0.5).all().item<bool>());
+  EXPECT_TRUE(power.masked_select(object > 0.1).gt(0.5).all().item<bool>());
   EXPECT_TRUE(power.lt(0.5).any().item<bool>());  // a corner of the field of view is empty
 }
 
@@ -57,7 +58,15 @@ TEST(EspiritOnAScan, KeepsTheEnergyOfTheCoilImages) {
   const auto maps = espirit_maps(centre_of(kspace, 24), kspace.size(1), kspace.size(2));
   const auto images = centred_ifft(kspace);
   const auto projected = maps * (maps.conj() * images).sum(0);
-  EXPECT_GT((projected.norm().square() / images.norm().square()).item<double>(), 0.99);
+  // White or not, the noise of 8 coils has 1.4 % of this scan's energy, of which one map keeps an eighth where it sees
+  // something; what is asked of the maps is the rest.
+  const auto covariance = robust_noise_covariance(outermost_samples(kspace, at::ones({230, 180}, at::kBool), 0.1));
+  const double noise = 2 * at::real(covariance.diagonal()).sum().item<double>() * 230 * 180;
+  const double seen = maps.ne(0).any(0).to(at::kDouble).mean().item<double>();
+  const double kept = projected.norm().square().item<double>() - noise * seen / 8,
+               all = images.norm().square().item<double>() - noise;
+  EXPECT_GT(kept / all, 0.99);
+  EXPECT_LT(kept / all, 1.005);
 }
 
 }  // namespace

@@ -106,13 +106,15 @@ TEST(SamplingMask, VariableDensityIsDenserAtTheCentre) {
   EXPECT_GT(inner, 2 * mask.to(at::kDouble).mean().item<double>());
 }
 
-TEST(SamplingMask, CentreIsTheLargestSampledRectangle) {
+TEST(SamplingMask, CentreIsTheSampledRectangle) {
   auto mask = at::zeros({20, 30}, at::kBool);
   EXPECT_EQ(sampled_centre(mask), (std::pair<int64_t, int64_t>{0, 0}));
   around_centre(mask, 1, 7).fill_(true);
   EXPECT_EQ(sampled_centre(mask), (std::pair<int64_t, int64_t>{20, 7}));
   mask.zero_();
   around_centre(around_centre(mask, 0, 6), 1, 10).fill_(true);
+  EXPECT_EQ(sampled_centre(mask), (std::pair<int64_t, int64_t>{6, 10}));
+  mask.select(0, 10).fill_(true);  // a longer line is no centre
   EXPECT_EQ(sampled_centre(mask), (std::pair<int64_t, int64_t>{6, 10}));
   EXPECT_EQ(sampled_centre(at::ones({5, 4}, at::kBool)), (std::pair<int64_t, int64_t>{5, 4}));
 }

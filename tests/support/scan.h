@@ -12,11 +12,13 @@ inline Tensor coordinate(int64_t size) {
   return offset / (static_cast<double>(size) / 2);
 }
 
-/// A bright disk with darker and brighter parts in it, values 0 to 1, [H, W].
+/// A bright disk with darker and brighter parts in it, values 0 to 1, [H, W]. Its edges are soft: at the rim of k-space
+/// nothing is left of it.
 inline Tensor phantom(int64_t height, int64_t width) {
   const auto y = coordinate(height).unsqueeze(1), x = coordinate(width).unsqueeze(0);
   const auto ellipse = [&](double cy, double cx, double ry, double rx) {
-    return (((y - cy) / ry).square() + ((x - cx) / rx).square() < 1).to(at::kDouble);
+    const auto radius = (((y - cy) / ry).square() + ((x - cx) / rx).square()).sqrt();
+    return at::sigmoid((1 - radius) * (std::min(ry, rx) / 0.04));
   };
   return 0.9 * ellipse(0, 0, 0.75, 0.65) - 0.4 * ellipse(0.1, 0.2, 0.3, 0.15) - 0.5 * ellipse(-0.1, -0.25, 0.2, 0.15) +
          0.1 * ellipse(-0.4, 0, 0.12, 0.2);
