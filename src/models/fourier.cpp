@@ -5,7 +5,7 @@
 namespace penumbra {
 namespace {
 
-/// The last two dimensions, counted from the front: LibTorch's shifts take no others on every version.
+/// The last two dimensions.
 std::vector<int64_t> plane(const Tensor& x) { return {x.dim() - 2, x.dim() - 1}; }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::vector<int64_t> random_order(int64_t count, uint64_t seed) {
   return {order.data_ptr<int64_t>(), order.data_ptr<int64_t>() + count};
 }
 
-/// Accepts the points in the given order, each unless an accepted one is nearer than its own radius.
+/// Accepts the points in the given order, each unless it lies within the radius of an accepted one.
 class Discs {
  public:
   Discs(int64_t height, int64_t width, bool variable_density, std::vector<int64_t> order)
@@ -33,26 +33,24 @@ class Discs {
 
   /// Accepted points in their order; the radius of a point is `radius` times its reach.
   std::vector<int64_t> accept(double radius) const {
-    std::vector<char> taken(reach_.size(), 0);
+    std::vector<char> blocked(reach_.size(), 0);
     std::vector<int64_t> accepted;
     for (const auto point : order_) {
-      const double r = radius * reach_[static_cast<size_t>(point)];
-      if (near(taken, point, r)) continue;
-      taken[static_cast<size_t>(point)] = 1;
+      if (blocked[static_cast<size_t>(point)]) continue;
       accepted.push_back(point);
+      block(blocked, point, radius * reach_[static_cast<size_t>(point)]);
     }
     return accepted;
   }
 
  private:
-  bool near(const std::vector<char>& taken, int64_t point, double r) const {
+  /// Discs hardly overlap, so that all of them together cost one pass over the points, whatever the radius.
+  void block(std::vector<char>& blocked, int64_t point, double r) const {
     const auto row = point / width_, column = point % width_, span = static_cast<int64_t>(std::ceil(r)) - 1;
     for (auto y = std::max<int64_t>(0, row - span); y <= std::min(height_ - 1, row + span); ++y)
-      for (auto x = std::max<int64_t>(0, column - span); x <= std::min(width_ - 1, column + span); ++x) {
-        const auto distance2 = static_cast<double>((y - row) * (y - row) + (x - column) * (x - column));
-        if (taken[static_cast<size_t>(y * width_ + x)] && distance2 < r * r) return true;
-      }
-    return false;
+      for (auto x = std::max<int64_t>(0, column - span); x <= std::min(width_ - 1, column + span); ++x)
+        if (static_cast<double>((y - row) * (y - row) + (x - column) * (x - column)) < r * r)
+          blocked[static_cast<size_t>(y * width_ + x)] = 1;
   }
 
   int64_t height_, width_;
