@@ -6,7 +6,7 @@
 
 namespace penumbra {
 
-class GaussianLikelihood final : public Likelihood {
+class GaussianLikelihood : public Likelihood {
  public:
   /// y has the model's data shape; beta is the standard deviation of the noise, for each real component.
   GaussianLikelihood(std::shared_ptr<const ForwardModel> A, Tensor y, double beta);

@@ -60,7 +60,7 @@ std::shared_ptr<const Likelihood> make_likelihood(Settings settings, const Shape
   if (const auto* model = find_named(forward_model_entries(), kind))
     likelihood = make_gaussian(*model, settings, image_shape, placement, purpose);
   else
-    likelihood = find_named(likelihood_entries(), kind)->make(settings, image_shape, placement);
+    likelihood = find_named(likelihood_entries(), kind)->make(settings, image_shape, placement, purpose);
   if (settings.has("clip_gradient"))
     likelihood = std::make_shared<ClippedLikelihood>(likelihood, settings.number("clip_gradient", positive));
   return likelihood;

@@ -51,17 +51,18 @@ class Likelihood {
   Shape image_shape_;
 };
 
+/// What a likelihood is made for: sampling needs data, simulating a measurement needs none.
+enum class Purpose { sample, simulate };
+
 /// Registers a likelihood that is not "forward model + Gaussian noise"; those are found by the model's name.
 struct LikelihoodEntry {
   std::string name;
   std::string summary;
-  std::unique_ptr<Likelihood> (*make)(Settings& settings, const Shape& image_shape, const Placement& placement);
+  std::unique_ptr<Likelihood> (*make)(Settings& settings, const Shape& image_shape, const Placement& placement,
+                                      Purpose purpose);
 };
 
 const std::vector<const LikelihoodEntry*>& likelihood_entries();
-
-/// What a likelihood is made for: sampling needs data, simulating a measurement needs none.
-enum class Purpose { sample, simulate };
 
 /// The likelihood of a configuration's `likelihood` section.
 std::shared_ptr<const Likelihood> make_likelihood(Settings settings, const Shape& image_shape,

@@ -22,7 +22,7 @@ class NoLikelihood final : public Likelihood {
   Tensor do_grad(const Tensor& x) const override { return at::zeros_like(x); }
 };
 
-std::unique_ptr<Likelihood> make(Settings&, const Shape& image_shape, const Placement&) {
+std::unique_ptr<Likelihood> make(Settings&, const Shape& image_shape, const Placement&, Purpose) {
   return std::make_unique<NoLikelihood>(image_shape);
 }
 

@@ -5,6 +5,7 @@
 
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
+#include "models/mri.h"
 #include "priors/score.h"
 #include "samplers/pmc.h"
 #include "support/npz.h"
@@ -47,24 +48,6 @@ INSTANTIATE_TEST_SUITE_P(Golden, OfficialNetwork,
                          testing::Values(std::pair{"unet_a", "unet_a.pth"}, std::pair{"unet_b", "unet_b.ckpt"}),
                          [](const auto& info) { return info.param.first; });
 
-/// Centred orthonormal FFT, then a mask: single-coil MRI.
-class MaskedFourier final : public ForwardModel {
- public:
-  explicit MaskedFourier(Tensor mask) : ForwardModel("masked fourier", {1, 32, 32}, {1, 32, 32}), mask_(mask) {}
-  bool linear() const override { return true; }
-
- private:
-  Tensor do_apply(const Tensor& x) const override {
-    const auto shifted = at::fft_ifftshift(x, at::IntArrayRef{2, 3});
-    return mask_ * at::fft_fftshift(at::fft_fft2(shifted, {}, {2, 3}, "ortho"), at::IntArrayRef{2, 3});
-  }
-  Tensor do_vjp(const Tensor&, const Tensor& r) const override {
-    const auto shifted = at::fft_ifftshift(mask_ * r, at::IntArrayRef{2, 3});
-    return at::real(at::fft_fftshift(at::fft_ifft2(shifted, {}, {2, 3}, "ortho"), at::IntArrayRef{2, 3}));
-  }
-  Tensor mask_;
-};
-
 struct OfficialSteps : testing::Test {
   void SetUp() override {
     const auto golden = test::shared("golden/pmc_steps.npz");
@@ -80,8 +63,11 @@ struct OfficialSteps : testing::Test {
 
 TEST_F(OfficialSteps, DriftsOfPmcOnMri) {
   c10::NoGradGuard no_gradients;
-  const auto A = std::make_shared<MaskedFourier>(arrays.at("mask")[0]);
-  const auto g = std::make_shared<GaussianLikelihood>(A, arrays.at("y")[0], beta);
+  MriOptions options;
+  options.mask = arrays.at("mask").flatten().view({32, 32}).ne(0);
+  const auto A = std::make_shared<MriModel>(Shape{1, 32, 32}, options, Placement{at::kFloat, at::kCPU});
+  const auto g =
+      std::make_shared<GaussianLikelihood>(A, A->from_grid(arrays.at("y").flatten().view({1, 32, 32})), beta);
   const auto x = arrays.at("x");
   EXPECT_LT(difference(g->grad(x), arrays.at("grad")), tolerance);
   const GeometricSchedule::Options annealing{number("sigma0"), number("sigma_min"), number("xi"), number("alpha0")};

@@ -57,8 +57,9 @@ Tensor tensor(const nlohmann::json& numbers) {
 }
 
 double relative_error(const Tensor& a, const Tensor& b) {
-  const auto difference = (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
-  const auto scale = b.to(at::kDouble).abs().max().item<double>();
+  const auto type = a.is_complex() || b.is_complex() ? at::kComplexDouble : at::kDouble;
+  const auto difference = (a.to(type) - b.to(type)).abs().max().item<double>();
+  const auto scale = b.abs().max().item<double>();
   return scale > 0 ? difference / scale : difference;
 }
 

@@ -1,0 +1,21 @@
+#include "likelihoods/mri.h"
+
+#include <ATen/ATen.h>
+
+namespace penumbra {
+
+MriLikelihood::MriLikelihood(std::shared_ptr<const MriModel> A, const Tensor& y, double beta, MriFrame frame,
+                             MriPictures pictures)
+    : GaussianLikelihood(A, y.defined() && frame.constant.defined() ? y - frame.constant : y, beta),
+      A_(std::move(A)),
+      frame_(std::move(frame)),
+      pictures_(std::move(pictures)) {}
+
+Tensor MriLikelihood::simulate(const Tensor& x, const Cursor& at) const {
+  auto y = GaussianLikelihood::simulate(x, at);
+  if (frame_.constant.defined()) y = y + frame_.constant;
+  if (frame_.colour.defined()) y = at::matmul(frame_.colour, y);
+  return A_->to_grid(y).to(at::kComplexFloat);
+}
+
+}  // namespace penumbra

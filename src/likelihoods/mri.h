@@ -1,0 +1,39 @@
+/// g(x) = |A(x) + A(constant) - y|^2 / (2 beta^2) for the k-space of a scan, made white.
+#pragma once
+
+#include "likelihoods/gaussian.h"
+#include "models/mri.h"
+
+namespace penumbra {
+
+/// How the noise and the image's zero enter; both may be left out.
+struct MriFrame {
+  Tensor constant;  ///< A of the image that x = 0 stands for, [coils, m]: moved into the data, so that A stays linear
+  Tensor colour;    ///< [coils, coils]: turns white noise into the scanner's; the data and the maps are free of it
+};
+
+/// What the scan shows by itself, combined over the coils, as images of the prior, [channels, H, W].
+struct MriPictures {
+  Tensor acquired;  ///< of every sample that the file holds: the truth where that is all of k-space
+  Tensor measured;  ///< of those in the mask, zeros elsewhere
+};
+
+class MriLikelihood final : public GaussianLikelihood {
+ public:
+  /// y: [coils, m], white; undefined where there are no data.
+  MriLikelihood(std::shared_ptr<const MriModel> A, const Tensor& y, double beta, MriFrame frame,
+                MriPictures pictures = {});
+
+  /// The whole k-space, complex64 [chains, coils, H, W], as a scanner's file has it: zeros where nothing is measured.
+  Tensor simulate(const Tensor& x, const Cursor& at) const override;
+
+  /// Undefined where there are no data.
+  const MriPictures& pictures() const { return pictures_; }
+
+ private:
+  std::shared_ptr<const MriModel> A_;
+  MriFrame frame_;
+  MriPictures pictures_;
+};
+
+}  // namespace penumbra
