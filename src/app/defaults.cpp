@@ -13,7 +13,7 @@ namespace {
 
 // The constants of docs/samplers.md, chosen on training images (there).
 constexpr double resolution_multiple = 2;   // sigma_min over the SD of what the data determine best
-constexpr double largest_smoothing = 0.01;  // sigma_min over the width of the pixels' range
+constexpr double largest_smoothing = 0.02;  // sigma_min over the width of the pixels' range
 constexpr double stability_share = 0.25;    // gamma over the stability limit
 constexpr double annealing_share = 0.6;     // of the steps; the others are taken at alpha = 1
 constexpr double mixing_times = 4;          // at alpha = 1
@@ -88,12 +88,15 @@ class Deriver {
 
   template <typename Formula>
   void need(const std::string& key, Formula formula) {
-    if (given(key)) return;
-    const Found found = formula();
-    // Of xi it is the distance from 1 that counts.
-    const double value = key == "schedule.xi" ? 1 - rounded(1 - found.value) : rounded(found.value);
-    sampler_.set_default(key, fmt::format("{:.10g}", value));
-    derived_.push_back({key, value, found.why});
+    if (!given(key)) {
+      const Found found = formula();
+      // Of xi it is the distance from 1 that counts.
+      const double value = key == "schedule.xi" ? 1 - rounded(1 - found.value) : rounded(found.value);
+      sampler_.set_default(key, fmt::format("{:.10g}", value));
+      derived_.push_back({key, value, found.why});
+    }
+    // Asked for here, given or not, so that the resolved configuration has one order.
+    read(key);
   }
 
   bool given(const std::string& key) {
@@ -140,7 +143,7 @@ class Deriver {
     const double resolved = L_g > 0 ? resolution_multiple / std::sqrt(L_g) : most;
     const double low = posterior_.prior->sigma_range().low;
     if (low >= std::min(resolved, most)) return {low, "the smallest noise that the prior knows"};
-    if (resolved >= most) return {most, "a hundredth of the pixels' range: the data resolve less"};
+    if (resolved >= most) return {most, "a fiftieth of the pixels' range: the data resolve less"};
     return {resolved, fmt::format("2 / sqrt(L_g), L_g = {:.3g}: what the data resolve", L_g)};
   }
 
