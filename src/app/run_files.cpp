@@ -44,6 +44,14 @@ json describe_problem(const Problem& problem, const ChainRun& run) {
   return about;
 }
 
+/// What the configuration left open and the program decided.
+json describe_derived(const Problem& problem) {
+  auto list = json::array();
+  for (const auto& [key, value, why] : problem.derived)
+    list.push_back({{"key", "sampler." + key}, {"value", value}, {"why", why}});
+  return list;
+}
+
 /// What every summary holds, however the run ended.
 json common_summary(const Problem& problem, const ChainRun& run) {
   const auto now = std::chrono::system_clock::now();
@@ -66,7 +74,8 @@ json common_summary(const Problem& problem, const ChainRun& run) {
            {{"kind", problem.sampler_kind},
             {"steps", problem.plan.steps},
             {"step_size", problem.sampler->step_size()},
-            {"precision", problem.placement.precision == at::kDouble ? "float64" : "float32"}}},
+            {"precision", problem.placement.precision == at::kDouble ? "float64" : "float32"},
+            {"derived", describe_derived(problem)}}},
           {"chains",
            {{"count", problem.plan.chains},
             {"first", problem.plan.first_chain},
@@ -118,7 +127,12 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
   Judgement judgement;
   // Before the step limits below ask for more scores.
   const auto clamped = clamped_count(*problem.posterior.prior);
-  if (problem.entry->random) {
+  if (problem.entry->random && !problem.entry->langevin) {
+    judgement.verdicts.push_back({"note", "sampler",
+                                  fmt::format("{} makes one image a chain, by an approximation whose error no "
+                                              "diagnostic of the chains can show",
+                                              problem.sampler_kind)});
+  } else if (problem.entry->random) {
     const auto convergence = diagnostics::assess(run.statistics().history().draws());
     judgement.diagnostics = diagnostics::to_json(convergence);
     judgement.verdicts = diagnostics::verdicts(convergence);
@@ -133,7 +147,7 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
   const auto points = run.state().x.narrow(0, 0, std::min<int64_t>(4, run.state().x.size(0)));
   const auto limits = step_limits(problem, points);
   judgement.diagnostics["step"] = describe_limits(problem, limits);
-  if (problem.entry->random)
+  if (problem.entry->langevin)
     judgement.verdicts.push_back(
         diagnostics::step_verdict(problem.sampler->step_size(), limits.stability_settled, limits.theorem));
   return judgement;

@@ -37,7 +37,7 @@ double stability_constant(const Problem& problem, double sigma, double L_sigma) 
 
 StepLimits step_limits(const Problem& problem, const Tensor& points) {
   StepLimits limits;
-  if (!problem.entry->random) return limits;
+  if (!problem.entry->langevin) return limits;
   const auto& [likelihood, prior] = problem.posterior;
   theory::BoundInputs inputs;
   inputs.theorem = theory::theorem_of(problem.entry->discretization, problem.entry->annealed);

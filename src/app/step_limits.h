@@ -23,7 +23,7 @@ struct StepLimits {
 };
 
 /// A quick estimate with a few levels of the schedule, the constants measured at `points`; `penumbra certify` takes
-/// more care. Empty for a deterministic iteration.
+/// more care. Empty for what is no Langevin chain.
 StepLimits step_limits(const Problem& problem, const Tensor& points);
 
 }  // namespace penumbra::app

@@ -1,5 +1,6 @@
 #include "app/wiring.h"
 
+#include "app/presets.h"
 #include "core/error.h"
 #include "io/npy.h"
 
@@ -21,23 +22,26 @@ uint64_t seed_setting(Settings& settings) {
   return static_cast<uint64_t>(settings.integer("seed", 0, {0, 9007199254740992.0}));
 }
 
-/// `chains: 50`, or a section with count, batch and first.
-void read_chains(Settings& settings, RunPlan& plan) {
+/// `chains: 50`, or a section with count, batch and first. A deterministic iteration needs one.
+void read_chains(Settings& settings, const SamplerEntry& entry, RunPlan& plan) {
   constexpr Bounds count_bounds{1, 1e7};
+  const int64_t otherwise = entry.random ? 16 : 1;
   if (!settings.is_section("chains")) {
-    plan.chains = settings.integer("chains", 16, count_bounds);
+    plan.chains = settings.integer("chains", otherwise, count_bounds);
     return;
   }
   auto chains = settings.section("chains");
-  plan.chains = chains.integer("count", 16, count_bounds);
+  plan.chains = chains.integer("count", otherwise, count_bounds);
   plan.batch = chains.integer("batch", 0, {0, 1e7});
   plan.first_chain = chains.integer("first", 0, {0, 4294967295.0});
 }
 
-/// Iterates are recorded once the schedule has settled and half of the steps are done.
-void read_output(Settings output, const Sampler& sampler, RunPlan& plan) {
-  const auto settled = settled_at(sampler, plan.steps);
-  const auto from = std::min(plan.steps - 1, std::max(settled, plan.steps / 2));
+/// Iterates are recorded once the schedule has settled and half of the steps are done; of a method whose iterates are
+/// no draws, the last one.
+void read_output(Settings output, const Problem& problem, RunPlan& plan) {
+  const auto settled = settled_at(*problem.sampler, plan.steps);
+  const auto from =
+      problem.entry->langevin ? std::min(plan.steps - 1, std::max(settled, plan.steps / 2)) : plan.steps - 1;
   const auto last = static_cast<double>(plan.steps - 1);
   plan.record_from = output.integer("record_from", from, {0, last});
   plan.record_every =
@@ -46,6 +50,13 @@ void read_output(Settings output, const Sampler& sampler, RunPlan& plan) {
   plan.checkpoint_every_s = output.number("checkpoint_every_s", 60, not_negative);
   plan.checkpoint_every_steps = output.integer("checkpoint_every_steps", 0, {0, 1e12});
   plan.history_bytes = static_cast<int64_t>(output.number("history_megabytes", 256, positive) * 1048576);
+}
+
+/// Uniform noise, or the one that the sampler sets out from.
+void put_start(Settings& sampler, const Sampler& made) {
+  const auto sd = made.start_sd();
+  if (!sd || !sampler.set_default("start.kind", "normal")) return;
+  sampler.set_default("start.sd", fmt::format("{}", *sd));
 }
 
 /// The picture of the data, read now so that a wrong file is not found out after the last step.
@@ -99,14 +110,17 @@ Problem load_problem(const ConfigOptions& options) {
 
   problem.entry = &sampler_entry(sampler);
   problem.sampler_kind = problem.entry->name;
+  apply_preset(sampler, problem.sampler_kind);
+  problem.derived = derive_defaults(sampler, *problem.entry, problem.posterior);
   problem.plan.steps = sampler.integer("steps", {1, 4294967295.0});
   problem.plan.divergence_limit = sampler.number("divergence_limit", problem.plan.divergence_limit, positive);
   problem.sampler = problem.entry->make(sampler, {problem.posterior, problem.seed, problem.plan.steps});
-  read_chains(settings, problem.plan);
+  read_chains(settings, *problem.entry, problem.plan);
+  put_start(sampler, *problem.sampler);
   problem.start = start_setting(sampler.section("start"), problem.posterior.image_shape(), problem.plan.chains);
   auto output = settings.section("output");
   if (output.has("observation")) problem.observation = observation_setting(output, problem.posterior.image_shape());
-  read_output(output, *problem.sampler, problem.plan);
+  read_output(output, problem, problem.plan);
 
   settings.finish();
   problem.resolved = settings.resolved();

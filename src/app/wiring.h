@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/defaults.h"
 #include "app/options.h"
 #include "core/settings.h"
 #include "run/plan.h"
@@ -23,6 +24,7 @@ struct Problem {
   Posterior posterior;
   const SamplerEntry* entry = nullptr;
   std::shared_ptr<const Sampler> sampler;
+  std::vector<Derived> derived;  ///< what the configuration left open, as it was decided
   Start start;
   RunPlan plan;
   std::filesystem::path observation;         ///< an image-shaped picture of the data for the report; may be empty

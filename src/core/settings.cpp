@@ -273,6 +273,16 @@ void Settings::note_file(const std::filesystem::path& path) {
   impl_->origin->files.push_back(std::filesystem::absolute(path).lexically_normal());
 }
 
+bool Settings::set_default(const std::string& path, const std::string& value) {
+  const auto dot = path.find('.');
+  if (dot != std::string::npos) return section(path.substr(0, dot)).set_default(path.substr(dot + 1), value);
+  auto& place = member(*impl_->value, path, path);
+  if (place && place->kind != Kind::null) return false;
+  place = yaml::parse(value, path);
+  set_line(*place, 0);
+  return true;
+}
+
 std::vector<std::filesystem::path> Settings::files() const { return impl_->origin->files; }
 
 bool Settings::has(const std::string& key) const { return impl_->find(key) != nullptr; }

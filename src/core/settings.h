@@ -42,6 +42,10 @@ class Settings {
   /// list's members are numbered from 0, the value is YAML.
   void assign(const std::string& assignment);
 
+  /// Puts a value, as YAML, where "a.b" has none: a preset's, or one derived from the problem. False where one was
+  /// given.
+  bool set_default(const std::string& path, const std::string& value);
+
   bool has(const std::string& key) const;
   bool is_section(const std::string& key) const;
   bool is_list(const std::string& key) const;

@@ -12,6 +12,7 @@ class ClippedLikelihood final : public Likelihood {
 
   std::vector<Misfit> misfit(const Tensor& x) const override { return likelihood_->misfit(x); }
   std::optional<double> lipschitz() const override { return likelihood_->lipschitz(); }
+  std::optional<double> noise_level() const override { return likelihood_->noise_level(); }
   Tensor simulate(const Tensor& x, const Cursor& at) const override { return likelihood_->simulate(x, at); }
 
  private:

@@ -14,6 +14,7 @@ class GaussianLikelihood : public Likelihood {
   std::vector<Misfit> misfit(const Tensor& x) const override;
   /// |A|^2 / beta^2 for a linear model.
   std::optional<double> lipschitz() const override;
+  std::optional<double> noise_level() const override { return beta_; }
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 
   const ForwardModel& model() const { return *A_; }

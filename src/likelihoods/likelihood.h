@@ -39,6 +39,9 @@ class Likelihood {
   /// L_g, the Lipschitz constant of grad g (Assumption 1), where a formula or a convergent iteration gives it.
   virtual std::optional<double> lipschitz() const { return std::nullopt; }
 
+  /// beta, where all of the data have the same noise.
+  virtual std::optional<double> noise_level() const { return std::nullopt; }
+
   /// Draws a measurement of x with this likelihood's noise.
   virtual Tensor simulate(const Tensor& x, const Cursor& at) const = 0;
 

@@ -1,6 +1,8 @@
 #include "priors/score.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "core/error.h"
 #include "core/named.h"
@@ -31,6 +33,16 @@ Tensor Score::score(const Tensor& x, double sigma, const Cursor& at) const {
 Tensor Score::denoise(const Tensor& x, double sigma, const Cursor& at) const {
   require(x, sigma);
   return do_denoise(x, sigma, at);
+}
+
+DenoiseVjp Score::denoise_vjp(const Tensor& x, double sigma, const Cursor& at) const {
+  require(x, sigma);
+  c10::AutoGradMode with_gradients(true);
+  const auto from = x.detach().requires_grad_();
+  const auto denoised = do_denoise(from, sigma, at);
+  if (!denoised.requires_grad())
+    input_error("prior: its denoiser cannot be differentiated (a network that was saved without gradients)");
+  return {denoised.detach(), [=](const Tensor& v) { return torch::autograd::grad({denoised}, {from}, {v})[0]; }};
 }
 
 Tensor Score::do_denoise(const Tensor& x, double sigma, const Cursor& at) const {

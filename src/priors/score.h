@@ -1,6 +1,7 @@
 /// The prior as its score: S(x, sigma) = +grad log p_sigma(x), where p_sigma is the prior smoothed by N(0, sigma^2 I).
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,6 +20,12 @@ struct SigmaRange {
   double high = std::numeric_limits<double>::infinity();
 };
 
+/// D(x, sigma) with its derivative turned round: vjp(v) = J_D(x)^T v, shaped like x.
+struct DenoiseVjp {
+  Tensor denoised;
+  std::function<Tensor(const Tensor& v)> vjp;
+};
+
 class Score {
  public:
   explicit Score(Shape image_shape) : image_shape_(std::move(image_shape)) {}
@@ -30,6 +37,9 @@ class Score {
 
   /// E[z | z + sigma n = x], the MMSE denoiser.
   Tensor denoise(const Tensor& x, double sigma, const Cursor& at = {}) const;
+
+  /// The same and what its derivative needs, from one evaluation; vjp may be called once.
+  DenoiseVjp denoise_vjp(const Tensor& x, double sigma, const Cursor& at = {}) const;
 
   /// log p_sigma(x) per chain, where the prior is a density that can be evaluated.
   virtual std::optional<Tensor> log_density(const Tensor& /*x*/, double /*sigma*/) const { return std::nullopt; }

@@ -79,11 +79,30 @@ Badge outcome_badge(const RunFolder& run) {
   return {Level::bad, where.empty() ? "diverged" : "diverged at iteration " + where};
 }
 
+namespace {
+
+/// What the configuration left open.
+void add_derived(Page& page, const RunFolder& run) {
+  const auto sampler = run.summary.value("sampler", nlohmann::json::object());
+  if (!sampler.is_object() || !sampler.contains("derived") || !sampler["derived"].is_array()) return;
+  Rows rows;
+  for (const auto& one : sampler["derived"]) {
+    const auto value = number_at(one, {"value"});
+    rows.push_back({text_at(one, {"key"}), value ? format_number(*value) : "", text_at(one, {"why"})});
+  }
+  if (rows.empty()) return;
+  page.text("The configuration left these to Penumbra:");
+  page.table({{"key", "value", "because"}, rows});
+}
+
+}  // namespace
+
 void add_provenance(Page& page, const RunFolder& run) {
   page.section("Run it again",
                "From the folder of this report; the configuration is fully resolved, so that the same "
                "program on the same kind of machine repeats the run.");
   page.code("penumbra sample config.yaml --out rerun\npenumbra report rerun\n");
+  add_derived(page, run);
   page.details("config.yaml", [&](Page& p) { p.code(run.config); });
   page.section("Where it comes from");
   if (const auto rows = provenance_rows(run); !rows.empty()) page.table({{}, rows});

@@ -80,8 +80,12 @@ extern const SamplerEntry pnp{.name = "pnp",
                               .summary = "plug-and-play proximal gradient (Eq. 10), deterministic",
                               .make = make_pnp,
                               .random = false,
-                              .discretization = Discretization::pnp};
-extern const SamplerEntry red{
-    .name = "red", .summary = "regularisation by denoising (Eq. 11), deterministic", .make = make_red, .random = false};
+                              .discretization = Discretization::pnp,
+                              .langevin = false};
+extern const SamplerEntry red{.name = "red",
+                              .summary = "regularisation by denoising (Eq. 11), deterministic",
+                              .make = make_red,
+                              .random = false,
+                              .langevin = false};
 
 }  // namespace penumbra

@@ -1,4 +1,7 @@
 /// PnP-ULA (Laumont et al. 2022, projected form): the PMC-RED step followed by a projection onto a box C.
+///
+/// The variants are those of the paper's supplement: NP projects onto a box that no iterate leaves, and is PMC-RED; Cus
+/// takes Laumont's box [-1, 2] with PMC-RED's sigma; Ori takes his sigma = 5/255 too.
 #include <ATen/ATen.h>
 
 #include "samplers/sampler.h"
@@ -40,10 +43,12 @@ class PnpUla final : public Sampler {
 std::unique_ptr<Sampler> make(Settings& settings, const SamplerContext& context) {
   PnpUla::Options options{};
   options.gamma = settings.number("step_size", positive);
-  options.sigma = settings.number("sigma", not_negative);
+  const auto variant = settings.choice("variant", {"np", "cus", "ori"}, "cus");
+  options.sigma =
+      variant == "ori" ? settings.number("sigma", 5.0 / 255, not_negative) : settings.number("sigma", not_negative);
   options.alpha = settings.number("alpha", 1, positive);
-  options.low = settings.number("box_low", -1);
-  options.high = settings.number("box_high", 2);
+  options.low = settings.number("box_low", variant == "np" ? -1e4 : -1);
+  options.high = settings.number("box_high", variant == "np" ? 1e4 : 2);
   if (!(options.low < options.high)) settings.fail("box_high", "expected more than box_low");
   return std::make_unique<PnpUla>(context.posterior, context.seed, options);
 }

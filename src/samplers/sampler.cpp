@@ -15,7 +15,7 @@ int64_t settled_at(const Sampler& sampler, int64_t steps) {
 }
 
 const SamplerEntry& sampler_entry(Settings& settings) {
-  return *find_named(sampler_entries(), settings.choice("kind", names_of(sampler_entries())));
+  return *find_named(sampler_entries(), settings.choice("kind", names_of(sampler_entries()), "apmc-pnp"));
 }
 
 }  // namespace penumbra

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Sampler {
   virtual Annealing annealing(int64_t k) const = 0;
   /// gamma.
   virtual double step_size() const = 0;
+  /// The standard deviation of x_0, where the method itself says from what noise it starts.
+  virtual std::optional<double> start_sd() const { return std::nullopt; }
 };
 
 /// The first of `steps` iterations from which sigma and alpha no longer change.
@@ -58,6 +61,7 @@ struct SamplerEntry {
   bool random = true;  ///< false: a deterministic iteration, one chain says it all
   Discretization discretization = Discretization::red;
   bool annealed = false;
+  bool langevin = true;  ///< a chain whose iterates are draws and whose step must be stable
 };
 
 const std::vector<const SamplerEntry*>& sampler_entries();

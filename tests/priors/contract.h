@@ -11,6 +11,21 @@
 
 namespace penumbra::test {
 
+/// <J^T v, w> = <v, J w> for the denoiser's derivative J, J w by central differences along a unit vector w.
+inline void expect_denoise_vjp(const Score& prior, const Tensor& x, double sigma, double rounding) {
+  const bool exact = rounding < 1e-8;
+  const double h = exact ? 1e-5 : 1e-2, tolerance = exact ? 1e-7 : 2e-3;
+  const auto v = normal({31, 0, 3}, Stream::probe, x);
+  auto w = normal({31, 0, 4}, Stream::probe, x);
+  w = w / per_chain(norm_per_chain(w), w);
+  const auto at_x = prior.denoise_vjp(x, sigma);
+  EXPECT_LT((at_x.denoised - prior.denoise(x, sigma)).abs().max().item<double>(), rounding * 10);
+  EXPECT_FALSE(at_x.denoised.requires_grad());
+  const auto Jw = (prior.denoise(x + h * w, sigma) - prior.denoise(x - h * w, sigma)) / (2 * h);
+  const auto pulled = (at_x.vjp(v) * w).flatten(1).sum(1), pushed = (v * Jw).flatten(1).sum(1);
+  EXPECT_LT((pulled - pushed).abs().max().item<double>(), tolerance * norm_per_chain(v).max().item<double>());
+}
+
 /// `rounding`: 1e-12 for arithmetic in float64, 1e-5 for a network in float32.
 inline void expect_prior_contract(const Score& prior, double rounding) {
   Shape shape = prior.image_shape();
@@ -24,6 +39,7 @@ inline void expect_prior_contract(const Score& prior, double rounding) {
     EXPECT_EQ(score.scalar_type(), x.scalar_type());
     // Tweedie's formula; the denoiser is a difference of numbers of the size of x.
     EXPECT_LT((x + sigma * sigma * score - denoised).abs().max().item<double>(), rounding * 10);
+    expect_denoise_vjp(prior, x, sigma, rounding);
     for (int64_t c = 0; c < 3; ++c)
       EXPECT_LT(relative_error(prior.score(x.narrow(0, c, 1), sigma), score.narrow(0, c, 1)), rounding * 10);
     if (const auto log_p = prior.log_density(x, sigma)) {

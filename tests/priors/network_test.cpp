@@ -84,6 +84,17 @@ TEST(NetworkPrior, KeepsThePriorContract) {
   EXPECT_EQ(prior->pixel_range(), (std::pair{-1.0, 1.0}));
 }
 
+TEST(NetworkPrior, TheDerivativeInBfloat16IsThatOfFloat32) {
+  c10::NoGradGuard no_gradients;
+  const auto file = prior_file();
+  const auto x = noise({2, 1, 8, 12}), v = noise({2, 1, 8, 12}, 1);
+  const auto exact = load(file)->denoise_vjp(x, 0.5).vjp(v);
+  const auto rounded = load(file, "compute: bfloat16")->denoise_vjp(x, 0.5).vjp(v);
+  ASSERT_EQ(rounded.scalar_type(), at::kFloat);
+  // Eight bits of each number in some twenty layers.
+  EXPECT_LT(test::relative_error(rounded, exact), 0.1);
+}
+
 TEST(NetworkPrior, AnotherPixelRangeIsTheChainRule) {
   c10::NoGradGuard no_gradients;
   const auto file = prior_file({{"pixel_range", {0, 1}}});

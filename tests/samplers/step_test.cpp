@@ -96,6 +96,18 @@ TEST_F(StepTest, PnpUlaProjectsTheRedStep) {
               free.clamp(-0.5, 0.6));
 }
 
+TEST_F(StepTest, PnpUlaVariantsAreThoseOfTheSupplement) {
+  const double gamma = 0.03;
+  const auto free = [&](double sigma) {
+    return x - gamma * (grad_g(x) - score(x, sigma)) + std::sqrt(2 * gamma) * z();
+  };
+  ASSERT_TRUE((free(0.4) < -1).any().item<bool>() && (free(0.4) > 1).any().item<bool>());
+  expect_same(step("pnp-ula", "{step_size: 0.03, sigma: 0.4, variant: np}"), free(0.4));
+  expect_same(step("pnp-ula", "{step_size: 0.03, sigma: 0.4, variant: cus}"), free(0.4).clamp(-1, 2));
+  expect_same(step("pnp-ula", "{step_size: 0.03, variant: ori}"), free(5.0 / 255).clamp(-1, 2));
+  expect_same(step("pnp-ula", "{step_size: 0.03, variant: ori, sigma: 0.4, box_high: 1}"), free(0.4).clamp(-1, 1));
+}
+
 TEST_F(StepTest, PnpIsTheDenoisedGradientStep) {
   const double gamma = 0.03, sigma = 0.4;
   const auto v = x - gamma * grad_g(x);

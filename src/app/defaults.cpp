@@ -1,0 +1,194 @@
+#include "app/defaults.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+#include "theory/bounds.h"
+
+namespace penumbra::app {
+namespace {
+
+// The constants of docs/samplers.md, chosen on training images (there).
+constexpr double resolution_multiple = 2;   // sigma_min over the SD of what the data determine best
+constexpr double largest_smoothing = 0.02;  // sigma_min over the width of the pixels' range
+constexpr double stability_share = 0.25;    // gamma over the stability limit
+constexpr double annealing_share = 0.6;     // of the steps; the others are taken at alpha = 1
+constexpr double mixing_times = 4;          // at alpha = 1
+constexpr int64_t fewest_steps = 1000, most_steps = 4000;
+
+/// Three digits: a rerun on another machine derives the same number, and a reader can say it.
+double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
+
+class Deriver {
+ public:
+  Deriver(Settings& sampler, const SamplerEntry& entry, const Posterior& posterior)
+      : sampler_(sampler), entry_(entry), posterior_(posterior) {}
+
+  std::vector<Derived> derive() {
+    if (entry_.name == "dps")
+      dps();
+    else if (entry_.name == "annealed-langevin")
+      unconditional();
+    else if (entry_.langevin)
+      langevin();
+    else
+      deterministic();
+    return std::move(derived_);
+  }
+
+ private:
+  void langevin() {
+    const bool has_schedule = entry_.name == "apmc-pnp" || entry_.name == "apmc-red";
+    const auto kind = has_schedule ? sampler_.section("schedule").text("kind", "geometric") : std::string();
+    const auto smallest = has_schedule && kind != "constant" ? "schedule.sigma_min"
+                          : has_schedule                     ? "schedule.sigma"
+                                                             : "sigma";
+    const bool annealed = has_schedule && kind != "constant";
+    if (annealed) need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
+    if (!(entry_.name == "pnp-ula" && sampler_.text("variant", "cus") == "ori"))
+      need(smallest, [&] { return last_level(smallest); });
+    need("step_size", [&] { return step(smallest); });
+    need("steps", [&] { return length(annealed); });
+    if (annealed && kind == "geometric") need("schedule.xi", [&] { return decay(); });
+  }
+
+  void unconditional() {
+    need("sigma_0", [&] { return first_level("sigma_0"); });
+    need("sigma_min", [&] { return last_level("sigma_min"); });
+    need("steps", [&] { return Found{most_steps, "the most that is taken by default"}; });
+  }
+
+  void dps() {
+    const auto [low, high] = posterior_.prior->sigma_range();
+    need("sigma_max", [&] {
+      return Found{std::min(high, 40 * pixel_width("sigma_max")), "40 widths of the pixels' range, or the prior's end"};
+    });
+    need("sigma_min", [&] {
+      return Found{std::max(low, 1e-3 * pixel_width("sigma_min")), "a thousandth of that width, or the prior's end"};
+    });
+    need("steps", [] { return Found{1000, "as the authors of DPS"}; });
+  }
+
+  void deterministic() {
+    need("step_size", [&] {
+      const double L_g = curvature("step_size");
+      if (L_g == 0) sampler_.fail("step_size", "missing; without data there is no curvature to derive it from");
+      return Found{1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}", L_g)};
+    });
+    need("steps", [&] { return Found{entry_.name == "tv" ? 40.0 : 200.0, "enough for most problems"}; });
+  }
+
+  struct Found {
+    double value;
+    std::string why;
+  };
+
+  template <typename Formula>
+  void need(const std::string& key, Formula formula) {
+    if (!given(key)) {
+      const Found found = formula();
+      // Of xi it is the distance from 1 that counts.
+      const double value = key == "schedule.xi" ? 1 - rounded(1 - found.value) : rounded(found.value);
+      sampler_.set_default(key, fmt::format("{:.10g}", value));
+      derived_.push_back({key, value, found.why});
+    }
+    // Asked for here, given or not, so that the resolved configuration has one order.
+    read(key);
+  }
+
+  bool given(const std::string& key) {
+    const auto dot = key.find('.');
+    return dot == key.npos ? sampler_.has(key) : sampler_.section(key.substr(0, dot)).has(key.substr(dot + 1));
+  }
+  /// A number that is there by now; whoever needs it asks again, with its bounds.
+  double read(const std::string& key) {
+    const auto dot = key.find('.');
+    return dot == key.npos ? sampler_.number(key) : sampler_.section(key.substr(0, dot)).number(key.substr(dot + 1));
+  }
+
+  /// The prior's largest scale: the width of the pixels' range, four SDs for a prior that can only be drawn from.
+  double pixel_width(const std::string& needed_by) {
+    if (width_) return *width_;
+    if (const auto range = posterior_.prior->pixel_range()) {
+      width_ = range->second - range->first;
+    } else if (const auto draws = posterior_.prior->draw(64, {})) {
+      width_ = 4 * draws->to(at::kDouble).var(0).mean().sqrt().item<double>();
+    } else {
+      sampler_.fail(needed_by,
+                    "missing; this prior names no range of its pixels to derive it from (prior.pixel_range); expected "
+                    "a number");
+    }
+    return *width_;
+  }
+
+  double curvature(const std::string& needed_by) {
+    if (!L_g_) L_g_ = posterior_.likelihood->lipschitz();
+    if (!L_g_)
+      sampler_.fail(needed_by,
+                    "missing; the curvature of this likelihood is not known, so that it cannot be derived; expected a "
+                    "number");
+    return *L_g_;
+  }
+
+  Found first_level(const std::string& key) {
+    const double width = pixel_width(key), high = posterior_.prior->sigma_range().high;
+    return {std::min(width, high), "the width of the pixels' range: at this noise an image is forgotten"};
+  }
+
+  Found last_level(const std::string& key) {
+    const double L_g = curvature(key), most = largest_smoothing * pixel_width(key);
+    const double resolved = L_g > 0 ? resolution_multiple / std::sqrt(L_g) : most;
+    const double low = posterior_.prior->sigma_range().low;
+    if (low >= std::min(resolved, most)) return {low, "the smallest noise that the prior knows"};
+    if (resolved >= most) return {most, "a fiftieth of the pixels' range: the data resolve less"};
+    return {resolved, fmt::format("2 / sqrt(L_g), L_g = {:.3g}: what the data resolve", L_g)};
+  }
+
+  /// alpha_k L_sigma_k <= alpha_0 = 1/sigma_min^2 at every step of the schedule, so one limit holds for all of it.
+  Found step(const std::string& smallest) {
+    const double L_g = curvature("step_size");
+    const double sigma = given(smallest) ? read(smallest) : 5.0 / 255;
+    if (sigma == 0) sampler_.fail("step_size", "missing; with sigma 0 it cannot be derived; expected a number");
+    theory::BoundInputs inputs;
+    inputs.theorem = theory::theorem_of(entry_.discretization, entry_.annealed);
+    inputs.L_g = L_g;
+    inputs.iterations.push_back({{sigma, 1}, 1 / (sigma * sigma), {}});
+    return {stability_share * theory::stability_limit(inputs),
+            fmt::format("a quarter of the stability limit with L_g = {:.3g} and the prior's 1/sigma^2 = {:.3g}", L_g,
+                        1 / (sigma * sigma))};
+  }
+
+  /// What the data leave open mixes as slowly as the prior: in 1 / (gamma curvature) steps, curvature 1/SD^2.
+  Found length(bool annealed) {
+    const double sd = pixel_width("steps") / 4, share = annealed ? 1 - annealing_share : 1;
+    const double mixing = sd * sd / read("step_size");
+    const double wanted = 100 * std::ceil(mixing_times * mixing / share / 100);
+    const double steps = std::clamp(wanted, double{fewest_steps}, double{most_steps});
+    return {steps, fmt::format("4 mixing times of the prior, {:.3g} steps each, within {} to {}", mixing, fewest_steps,
+                               most_steps)};
+  }
+
+  Found decay() {
+    const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
+    if (!(sigma_min > 0 && sigma_min < sigma_0)) return {0.99, "the paper's"};
+    const double xi = std::pow(sigma_min / sigma_0, 1 / (annealing_share * read("steps")));
+    return {xi, "the annealing takes 60 % of the steps"};
+  }
+
+  Settings& sampler_;
+  const SamplerEntry& entry_;
+  const Posterior& posterior_;
+  std::optional<double> width_, L_g_;
+  std::vector<Derived> derived_;
+};
+
+}  // namespace
+
+std::vector<Derived> derive_defaults(Settings& sampler, const SamplerEntry& entry, const Posterior& posterior) {
+  return Deriver(sampler, entry, posterior).derive();
+}
+
+}  // namespace penumbra::app
