@@ -1,6 +1,8 @@
 /// An experiment of the paper that a user can rerun: `extern const ExperimentEntry statistical{...}` in its own file.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,7 +13,12 @@ struct ExperimentOptions {
   std::filesystem::path out;
   bool quick = false;
   uint64_t seed = 1;
-  std::filesystem::path images;  ///< a folder of images, where the experiment can use one
+  at::Device device = at::kCPU;         ///< where the experiment can use one
+  std::filesystem::path images;         ///< a folder of images, where the experiment can use one
+  std::filesystem::path faces, brains;  ///< test images of compressed sensing and of MRI
+  std::filesystem::path denoiser;       ///< DnCNN's weights, for PnP and RED
+  int64_t count = 0, chains = 0;        ///< images, and chains for each; 0: the experiment's choice
+  int64_t steps = 0;                    ///< of every sampler; 0: each its own
 };
 
 struct ExperimentEntry {

@@ -7,7 +7,9 @@ namespace penumbra {
 namespace {
 
 struct Options {
-  double gamma, sigma, tau;
+  double gamma, sigma;
+  double tau;       ///< RED: weight of the residual
+  double strength;  ///< PnP: share of the denoiser's correction that is taken
 };
 
 class FixedPoint : public Sampler {
@@ -39,7 +41,7 @@ class Pnp final : public FixedPoint {
     const auto& x = state.x;
     const double gamma = options_.gamma;
     const auto grad_g = posterior_.likelihood->grad(x);
-    const auto R = residual(x - gamma * grad_g, {seed_, state.first_chain, state.k});
+    const auto R = options_.strength * residual(x - gamma * grad_g, {seed_, state.first_chain, state.k});
     state.x = x - gamma * (grad_g + R / gamma);
     ++state.k;
     return info(grad_g, R);
@@ -51,7 +53,7 @@ class Red final : public FixedPoint {
   using FixedPoint::FixedPoint;
   StepInfo step(ChainState& state) const override {
     const auto& x = state.x;
-    const auto [gamma, sigma, tau] = options_;
+    const double gamma = options_.gamma, tau = options_.tau;
     const auto grad_g = posterior_.likelihood->grad(x);
     const auto R = residual(x, {seed_, state.first_chain, state.k});
     state.x = x - gamma * (grad_g + tau * R);
@@ -61,11 +63,13 @@ class Red final : public FixedPoint {
 };
 
 Options common(Settings& settings) {
-  return {settings.number("step_size", positive), settings.number("sigma", positive), 0};
+  return {settings.number("step_size", positive), settings.number("sigma", positive), 0, 1};
 }
 
 std::unique_ptr<Sampler> make_pnp(Settings& settings, const SamplerContext& context) {
-  return std::make_unique<Pnp>(context, common(settings));
+  auto options = common(settings);
+  options.strength = settings.number("strength", 1, {0, 1, true});
+  return std::make_unique<Pnp>(context, options);
 }
 
 std::unique_ptr<Sampler> make_red(Settings& settings, const SamplerContext& context) {

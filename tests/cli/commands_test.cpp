@@ -178,6 +178,24 @@ TEST(Commands, TheQuickStatisticalValidationPassesItsOwnChecks) {
   EXPECT_EQ(result.code, 0) << result.out << result.err;
 }
 
+/// A few steps say nothing of the methods; every one of them runs, and the tables and pictures are there.
+TEST(Commands, TheLinearExperimentsRunEveryMethod) {
+  for (const std::string name : {"cs", "mri"}) {
+    const auto out = scratch();
+    const std::vector<std::string> words{"experiment", name,      "--quick", "--count", "1",         "--chains",
+                                         "2",          "--steps", "6",       "--out",   out.string()};
+    const auto result = penumbra(words);
+    ASSERT_EQ(result.code, 0) << result.out << result.err;
+    for (const auto* method : {"TV", "PnP", "RED", "DPS", "PnP-ULA-Ori", "PMC-RED", "PMC-PnP", "APMC-RED", "APMC-PnP"})
+      EXPECT_TRUE(contains(read_text(out / "table.md"), fmt::format("| {} |", method))) << method;
+    for (const auto* file : {"report.html", "reconstruction.csv", "uncertainty.csv", "images.csv", "run.json"})
+      EXPECT_TRUE(fs::exists(out / file)) << file;
+    // The second time everything is taken from what was kept.
+    const auto again = penumbra(words);
+    EXPECT_EQ(again.out, result.out);
+  }
+}
+
 TEST(Commands, TheDemoEndsWithThePathOfItsReport) {
   const auto out = scratch() / "demo";
   const auto result = penumbra({"demo", "--quick", "--out", out.string()});

@@ -23,12 +23,20 @@ std::function<int()> declare(CLI::App& command) {
       ->check(CLI::IsMember(names_of(experiment_entries())));
   command.add_flag("--quick", options->experiment.quick, "a smaller version, for a first look");
   command.add_option("--out", options->experiment.out, "folder of the results (default: experiments/NAME)");
-  command.add_option("--images", options->experiment.images, "folder of images, where the experiment can use one");
+  auto& experiment = options->experiment;
+  command.add_option("--images", experiment.images, "statistical: folder of images");
+  command.add_option("--faces", experiment.faces, "folder of test images for compressed sensing (default: draws)");
+  command.add_option("--brains", experiment.brains, "folder of test images for MRI (default: draws)");
+  command.add_option("--denoiser", experiment.denoiser,
+                     "weights of DnCNN at 25/255 for PnP and RED (default: the prior)");
+  command.add_option("--count", experiment.count, "number of test images")->check(CLI::Range(1, 100000));
+  command.add_option("--chains", experiment.chains, "chains for each image")->check(CLI::Range(1, 100000));
+  command.add_option("--steps", experiment.steps, "iterations of every sampler")->check(CLI::Range(1, 100000000));
   add_seed_option(command, options->seed);
-  add_threads_option(command, options->machine);
+  add_machine_options(command, options->machine);
   return [options] {
-    use_machine(options->machine);
     auto& experiment = options->experiment;
+    experiment.device = use_machine(options->machine);
     if (options->seed) experiment.seed = *options->seed;
     if (experiment.out.empty()) experiment.out = std::filesystem::path("experiments") / options->name;
     return find_named(experiment_entries(), options->name)->run(experiment);

@@ -1,0 +1,65 @@
+#include "app/experiments/linear/run.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "app/progress.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "run/interrupt.h"
+
+namespace penumbra::app::linear {
+namespace {
+
+/// All that a reconstruction depends on, in one line.
+std::string fingerprint(const Problem& problem, const Method& method, const SamplingOptions& sampling) {
+  return fmt::format("{} | {} | {} | {} images | {} | {} chains | seed {} | {}", problem.task.model, problem.task.prior,
+                     method.sampler, problem.truths.size(0), problem.fingerprint, sampling.chains, sampling.seed,
+                     method.denoiser ? problem.denoiser_name : "");
+}
+
+}  // namespace
+
+Comparison compare_methods(const std::string& experiment, const std::string& title, const std::vector<Task>& tasks,
+                           MakeMethods methods, const ExperimentOptions& options) {
+  io::require_writable(options.out, 64 << 20);
+  const SamplingOptions sampling{.chains = options.chains > 0 ? options.chains
+                                           : options.quick    ? 4
+                                                              : 20,
+                                 .seed = options.seed};
+  ProblemOptions setup;
+  setup.denoiser = options.denoiser;
+  setup.count = options.count > 0 ? options.count : options.quick ? 2 : 10;
+  setup.seed = options.seed;
+  setup.placement = {at::kFloat, options.device};
+  Comparison comparison{experiment, title, {}, {}, 0};
+  listen_for_interrupts();
+  for (const auto& task : tasks) {
+    setup.images = task.subject == Subject::face ? options.faces : options.brains;
+    TaskResults results{make_problem(task, setup), {}};
+    Progress progress;
+    for (const auto& method : methods(results.problem, options.quick, options.steps)) {
+      const auto key = task.key + "." + method.name;
+      const auto made_from = fingerprint(results.problem, method, sampling);
+      auto done = kept(options.out / "kept", key, made_from);
+      if (!done) {
+        done = reconstruct(results.problem, method, sampling, [&](const std::string& name, int64_t k, int64_t steps) {
+          if (interrupted()) input_error("{}: interrupted; the same command goes on", options.out.string());
+          progress.show(k, steps, fmt::format("  {} {}", task.label, name));
+        });
+        keep(*done, options.out / "kept", key, made_from);
+      }
+      fmt::print("{:<10} {:<12} {:6.2f} dB  NLL {:7.3f}  {:.1f} s\n", task.label, method.name,
+                 done->average(&Quality::psnr), done->average(&Quality::nll), done->seconds);
+      std::fflush(stdout);
+      results.reconstructions.push_back(std::move(*done));
+    }
+    comparison.tasks.push_back(std::move(results));
+  }
+  for (const auto& task : comparison.tasks)
+    for (const auto& r : task.reconstructions) comparison.seconds += r.seconds;
+  return comparison;
+}
+
+}  // namespace penumbra::app::linear

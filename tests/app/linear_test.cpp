@@ -1,0 +1,130 @@
+/// The comparison of methods on linear problems: many posteriors in one batch, what is kept, which claims are checked.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "app/experiments/linear/comparison.h"
+#include "likelihoods/gaussian.h"
+#include "models/dense.h"
+#include "support/paths.h"
+
+namespace penumbra::app::linear {
+namespace {
+
+const Placement placement{at::kDouble, at::kCPU};
+
+std::shared_ptr<const ForwardModel> model() {
+  const auto like = at::empty({9, 16}, at::kDouble);
+  return std::make_shared<DenseModel>(Shape{1, 4, 4}, normal({1, 0, 0}, Stream::probe, like) / 3);
+}
+
+Tensor numbers(const Shape& shape, int64_t k) {
+  return normal({2, 0, k}, Stream::probe, at::empty(shape, at::kDouble));
+}
+
+TEST(ManyImages, IsTheLikelihoodOfEachImageForItsOwnChains) {
+  const auto A = model();
+  const auto y = numbers({3, 9}, 0), x = numbers({6, 1, 4, 4}, 1);
+  const ManyImages together(A, y, {0.1, squared_norm(*A, placement)}, 2);
+  for (int64_t image = 0; image < 3; ++image) {
+    const GaussianLikelihood alone(A, y[image], 0.1);
+    const auto own = x.narrow(0, 2 * image, 2);
+    EXPECT_LT(test::relative_error(together.grad(x).narrow(0, 2 * image, 2), alone.grad(own)), 1e-13);
+    EXPECT_LT(test::relative_error(together.value(x).narrow(0, 2 * image, 2), alone.value(own)), 1e-13);
+  }
+  EXPECT_NEAR(together.lipschitz().value() / GaussianLikelihood(A, y[0], 0.1).lipschitz().value(), 1, 1e-9);
+}
+
+/// A small problem with a prior that has a formula.
+Problem problem() {
+  Problem p;
+  p.task = {"cs-0.1", "m/n = 0.1", Subject::face, "random_field", "dense"};
+  p.placement = placement;
+  p.prior = make_prior(Settings::from_text("{kind: random_field, side: 4, modes: 4}", "test"), placement);
+  p.denoiser = p.prior;
+  p.A = model();
+  p.truths = 0.3 * numbers({3, 1, 4, 4}, 3);
+  p.names = {"a", "b", "c"};
+  p.beta = 0.1;
+  p.y = p.A->apply(p.truths) + 0.1 * numbers({3, 9}, 4);
+  p.norm_sq = squared_norm(*p.A, placement);
+  return p;
+}
+
+const Method langevin{"APMC-PnP",
+                      "{kind: apmc-pnp, steps: 40, step_size: 1e-3, schedule: {sigma_0: 1, sigma_min: 0.1, xi: 0.9, "
+                      "alpha_0: 100}}"};
+const auto quietly = [](const std::string&, int64_t, int64_t) {};
+
+TEST(Reconstruct, JudgesEveryImageAndKeepsTheCourse) {
+  const auto p = problem();
+  const auto r = reconstruct(p, langevin, {.chains = 5, .seed = 1, .course_points = 4}, quietly);
+  ASSERT_EQ(r.images.size(), 3u);
+  EXPECT_EQ(r.mean.sizes(), p.truths.sizes());
+  EXPECT_FALSE(r.diverged);
+  ASSERT_EQ(r.course.size(), 4u);
+  EXPECT_EQ(r.course.back().first, 40);
+  const auto mse = (r.mean[1] - p.truths[1]).square().mean().item<double>();
+  EXPECT_NEAR(r.images[1].mse, mse, 1e-12);
+}
+
+TEST(Reconstruct, AMapMethodHasOneChainAndNoUncertainty) {
+  const auto r = reconstruct(problem(), {"RED", "{kind: red, steps: 5, step_size: 1e-3, sigma: 0.1}", true},
+                             {.chains = 5}, quietly);
+  EXPECT_EQ(r.chains, 1);
+  EXPECT_FALSE(r.sd.defined());
+  EXPECT_EQ(r.average(&Quality::coverage), 0);
+}
+
+TEST(Reconstruct, WhatWasKeptComesBackUnlessItWasMadeFromSomethingElse) {
+  const auto folder = test::scratch();
+  const auto r = reconstruct(problem(), langevin, {.chains = 3}, quietly);
+  keep(r, folder, "key", "these settings");
+  EXPECT_FALSE(kept(folder, "key", "others"));
+  EXPECT_FALSE(kept(folder, "other", "these settings"));
+  const auto back = kept(folder, "key", "these settings");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->sampler, r.sampler);
+  EXPECT_EQ(back->course, r.course);
+  EXPECT_LT(test::relative_error(back->sd, r.sd), 1e-6);
+  for (const auto& [name, value] : quality_fields()) EXPECT_EQ(back->average(value), r.average(value)) << name;
+}
+
+Reconstruction with(const std::string& method, bool random, double psnr, double nll, double coverage) {
+  Reconstruction r;
+  r.method = method;
+  r.random = random;
+  r.images = {{.psnr = psnr, .nll = nll, .coverage = coverage}};
+  return r;
+}
+
+Comparison results(double apmc_psnr, double apmc_nll, double coverage) {
+  TaskResults task;
+  task.problem.task = {"cs-0.1", "m/n = 0.1", Subject::face, "", ""};
+  task.reconstructions = {with("TV", false, 20, 0, 0), with("DPS", true, 27, -1, 0.9), with("PMC-RED", true, 10, 1, 1),
+                          with("APMC-PnP", true, apmc_psnr, apmc_nll, coverage)};
+  Comparison comparison;
+  comparison.tasks.push_back(task);
+  return comparison;
+}
+
+TEST(PaperClaims, HoldOrFailByTheNumbers) {
+  const auto passed = [](const Comparison& c) {
+    std::string marks;
+    for (const auto& check : paper_claims(c)) marks += check.passed ? '+' : '-';
+    return marks;
+  };
+  EXPECT_EQ(passed(results(28, -1.5, 0.97)), "+++++");
+  EXPECT_EQ(passed(results(26, -1.5, 0.97)), "+-+++");  // below DPS in PSNR
+  EXPECT_EQ(passed(results(21, -1.5, 0.97)), "--+++");  // not 2 dB above TV
+  EXPECT_EQ(passed(results(28, -0.9, 0.94)), "++--+");  // worse NLL, too narrow
+  EXPECT_EQ(passed(results(14, -1.5, 0.97)), "--++-");  // no better than without annealing
+}
+
+TEST(PaperTables, PnpUlaNpIsPmcRed) {
+  ASSERT_TRUE(paper_row("PnP-ULA-NP", "cs-0.3"));
+  EXPECT_EQ(paper_row("PnP-ULA-NP", "cs-0.3")->psnr, paper_row("PMC-RED", "cs-0.3")->psnr);
+  EXPECT_FALSE(paper_row("TV", "cs-0.1"));
+}
+
+}  // namespace
+}  // namespace penumbra::app::linear
