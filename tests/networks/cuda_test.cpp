@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "core/random.h"
 #include "networks/cuda_norm.h"
@@ -64,6 +65,18 @@ TEST_P(CudaNorm, ValuesAndGradientsAreThoseOfFloat64) {
   const double tolerance = p.type == at::kFloat ? 1e-5 : p.type == at::kHalf ? 2e-3 : 1e-2;
   ASSERT_EQ(exact.size(), fused.size());
   for (size_t i = 0; i < exact.size(); ++i) EXPECT_LT(difference(fused[i], exact[i]), tolerance) << "output " << i;
+}
+
+/// The kernels leave no graph, so a gradient that is to be differentiated again is refused.
+TEST(CudaNormGradient, HasNoSecondDerivative) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+  c10::AutoGradMode gradients(true);
+  const auto floats = at::TensorOptions().dtype(at::kFloat).device(at::kCUDA);
+  const auto x = at::ones({1, 32, 4, 4}, floats).contiguous(at::MemoryFormat::ChannelsLast).requires_grad_(true);
+  const auto y = cuda_normalise(x, {at::ones({32}, floats), at::zeros({32}, floats), Tensor(), 32, true});
+  const auto dy = at::ones_like(y).requires_grad_(true);
+  EXPECT_THROW(torch::autograd::grad({y}, {x}, {dy}, /*retain_graph=*/true, /*create_graph=*/true), c10::Error);
+  EXPECT_NO_THROW(torch::autograd::grad({y}, {x}, {dy}));
 }
 
 INSTANTIATE_TEST_SUITE_P(

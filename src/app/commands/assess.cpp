@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -86,7 +87,7 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("--images", options->images, "folder of images: PNG, JPEG or NPY")->required();
   command.add_option("--sigma", options->sigmas, "noise levels in the prior's pixel range")
       ->delimiter(',')
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", fmt::join(options->sigmas, ",")));
   command.add_option("--batch", options->batch, "images denoised together")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
