@@ -1,11 +1,13 @@
 #include "io/apart.h"
 
 #include <omp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "core/error.h"
@@ -13,7 +15,6 @@
 namespace penumbra::io {
 namespace {
 
-constexpr rlim_t most_seconds = 300;  // of computing; waiting for a disk does not count
 enum Answer : char { result = 'r', bad_input = 'i', failure = 'f' };
 
 bool write_all(int pipe, const std::string& bytes) {
@@ -54,9 +55,10 @@ std::string answer_of(const std::function<std::string()>& work) {
 }
 
 /// Never returns. The threads of the parent are not here: no loop may be shared among them.
-[[noreturn]] void work_and_exit(const std::function<std::string()>& work, int pipe) {
+[[noreturn]] void work_and_exit(const std::function<std::string()>& work, int pipe, uint64_t seconds) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would take the answer
   omp_set_num_threads(1);
-  const rlimit no_core{0, 0}, time{most_seconds, most_seconds};
+  const rlimit no_core{0, 0}, time{seconds, seconds};
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::setrlimit(RLIMIT_CPU, &time);
   ::_exit(write_all(pipe, answer_of(work)) ? 0 : 1);
@@ -71,13 +73,14 @@ int wait_for(pid_t process) {
 
 }  // namespace
 
-std::string run_apart(const std::function<std::string()>& work, const std::string& name, const std::string& reader) {
+std::string run_apart(const std::function<std::string()>& work, const std::string& name, const std::string& reader,
+                      uint64_t seconds) {
   int ends[2];
   if (::pipe(ends) != 0) machine_error("{}: no pipe to read it through: {}", name, std::strerror(errno));
   const auto process = ::fork();
   if (process == 0) {
     ::close(ends[0]);
-    work_and_exit(work, ends[1]);
+    work_and_exit(work, ends[1], seconds);
   }
   ::close(ends[1]);
   auto answer = process < 0 ? std::string() : read_all(ends[0]);

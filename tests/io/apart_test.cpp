@@ -14,7 +14,7 @@ namespace {
 using test::contains;
 using test::message_of;
 
-std::string run(const std::function<std::string()>& work) { return run_apart(work, "x.h5", "the library"); }
+std::string run(const std::function<std::string()>& work) { return run_apart(work, "x.h5", "the library", 60); }
 
 TEST(Apart, HandsTheBytesOver) {
   EXPECT_EQ(run([] { return std::string("a\0b", 3); }), std::string("a\0b", 3));
@@ -37,6 +37,15 @@ TEST(Apart, TurnsACrashIntoAnError) {
   };
   EXPECT_EQ(message_of([&] { run(crash); }),
             "x.h5: the library could not cope with it (Segmentation fault); is the file damaged?");
+}
+
+TEST(Apart, EndsWhatNeverEnds) {
+  const auto spin = []() -> std::string {
+    for (volatile int turn = 0; turn == 0;) {
+    }
+    return {};
+  };
+  EXPECT_TRUE(contains(message_of([&] { run_apart(spin, "x.h5", "the library", 1); }), "could not cope with it"));
 }
 
 TEST(Apart, ChangesNothingHere) {
