@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "io/npy.h"
 #include "priors/random_field.h"
 #include "support/paths.h"
@@ -135,6 +137,27 @@ TEST(Commands, EvaluateWritesMetricsAndReport) {
   fs::remove(run / "report.html");
   EXPECT_EQ(penumbra({"report", run.string()}).code, 0);
   EXPECT_NE(read_text(run / "report.html").find("Truth"), std::string::npos);
+}
+
+TEST(Commands, PriorAndLikelihoodAreASufficientConfiguration) {
+  const auto folder = scratch();
+  const auto config = folder / "config.yaml", run = folder / "run", rerun = folder / "rerun";
+  write_text(config, R"(
+prior: {kind: gaussian, image_shape: [1, 3, 4], variance: 0.3}
+likelihood: {kind: gaussian, ratio: 0.5, noise_sd: 0.3, data: y.npy}
+)");
+  io::write_npy(folder / "y.npy", at::linspace(-1, 1, 6, at::kDouble));
+  const auto first = penumbra({"sample", config.string(), "--out", run.string()});
+  ASSERT_EQ(first.code, 0) << first.err;
+  const auto summary = nlohmann::json::parse(read_text(run / "summary.json"));
+  std::set<std::string> derived;
+  for (const auto& one : summary["sampler"]["derived"]) derived.insert(one["key"].get<std::string>());
+  EXPECT_EQ(derived, (std::set<std::string>{"sampler.schedule.sigma_0", "sampler.schedule.sigma_min",
+                                            "sampler.schedule.xi", "sampler.step_size", "sampler.steps"}));
+  EXPECT_NE(read_text(run / "report.html").find("left these to Penumbra"), std::string::npos);
+  ASSERT_EQ(penumbra({"sample", (run / "config.yaml").string(), "--out", rerun.string()}).code, 0);
+  EXPECT_EQ(read_text(rerun / "config.yaml"), read_text(run / "config.yaml"));
+  EXPECT_TRUE(io::read_npy(rerun / "samples.npy").equal(io::read_npy(run / "samples.npy")));
 }
 
 TEST(Commands, CertifyGivesTheBoundAboveWhatIsMeasured) {
