@@ -230,12 +230,13 @@ std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, c
   const auto intensity = read_intensity(image, scan, image_shape);
   const auto noise = read_noise(settings, scan);
 
+  const auto maps = whitened(scan.maps, noise.colour);
   const auto A = std::make_shared<MriModel>(
-      image_shape,
-      MriOptions{scan.mask, whitened(scan.maps, noise.colour), intensity.phase, intensity.gain, orientation},
-      placement);
+      image_shape, MriOptions{scan.mask, maps, intensity.phase, intensity.gain, orientation}, placement);
   const auto y = scan.has_data() ? place(A->from_grid(whitened(scan.samples, noise.colour)), placement) : Tensor();
   MriFrame frame;
+  frame.gain2 =
+      intensity.gain * intensity.gain * (maps.defined() ? at::abs(maps).square().sum(0).max().item<double>() : 1);
   if (noise.colour.defined()) frame.colour = place(noise.colour, placement);
   if (intensity.black != 0) {
     Shape one(image_shape);

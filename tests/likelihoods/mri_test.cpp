@@ -112,6 +112,14 @@ TEST_F(ScanOfCoils, NoiseIsWhitened) {
   EXPECT_LT(((scanner - colour.matmul(colour.conj().t())).norm() / scanner.norm()).item<double>(), 0.2);
 }
 
+TEST_F(ScanOfCoils, LipschitzConstantIsABoundAndClose) {
+  const auto likelihood =
+      make("{kind: mri, data: scan.npy, coils: {kind: file, file: maps.npy}, image: {scale: 3}}", {1, height, width});
+  const double found = *likelihood->GaussianLikelihood::lipschitz(), bound = *likelihood->lipschitz();
+  EXPECT_GE(bound, found);
+  EXPECT_LT(bound, 1.05 * found);  // all of k-space is measured: only the steps of the iteration are missing
+}
+
 TEST_F(ScanOfCoils, LevelOfTheNoiseMayBeGiven) {
   const double level = 0.05;
   for (const bool whiten : {true, false}) {
