@@ -15,7 +15,7 @@ namespace {
 constexpr double resolution_multiple = 2;   // sigma_min over the SD of what the data determine best
 constexpr double largest_smoothing = 0.02;  // sigma_min over the width of the pixels' range
 constexpr double stability_share = 0.25;    // gamma over the stability limit
-constexpr double annealing_share = 0.6;     // of the steps; the others are taken at alpha = 1
+constexpr double annealing_share = 0.4;     // of the steps; the others are taken at alpha = 1
 constexpr double mixing_times = 4;          // at alpha = 1
 constexpr int64_t fewest_steps = 1000, most_steps = 4000;
 
@@ -175,7 +175,7 @@ class Deriver {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
     if (!(sigma_min > 0 && sigma_min < sigma_0)) return {0.99, "the paper's"};
     const double xi = std::pow(sigma_min / sigma_0, 1 / (annealing_share * read("steps")));
-    return {xi, "the annealing takes 60 % of the steps"};
+    return {xi, "the annealing takes 40 % of the steps"};
   }
 
   Settings& sampler_;

@@ -56,7 +56,7 @@ TEST(Defaults, AreTheFormulasOfTheDocumentation) {
   EXPECT_EQ(problem.sampler->step_size(), derived(problem, "step_size"));
   const auto steps = problem.plan.steps;
   EXPECT_EQ(static_cast<double>(steps), derived(problem, "steps"));
-  EXPECT_NEAR(static_cast<double>(settled_at(*problem.sampler, steps)), 0.6 * static_cast<double>(steps),
+  EXPECT_NEAR(static_cast<double>(settled_at(*problem.sampler, steps)), 0.4 * static_cast<double>(steps),
               0.02 * static_cast<double>(steps));
   EXPECT_NEAR(problem.sampler->annealing(steps - 1).alpha, 1, 1e-9);
   EXPECT_EQ(problem.sampler->annealing(steps - 1).sigma, sigma_min);
