@@ -45,9 +45,6 @@ Scan read_scan(Settings& settings, Purpose purpose) {
   const auto path = settings.file("data");
   auto kspace = io::read_kspace(path, settings.integer("slice", 0, not_negative));
   scan.file = path.string();
-  if (!at::isfinite(kspace.samples).all().item<bool>())
-    input_error("{}: expected finite numbers, found NaN or infinity", scan.file);
-  if (!kspace.mask.any().item<bool>()) input_error("{}: expected k-space, found zeros only", scan.file);
   scan.all = scan.samples = kspace.samples.to(at::kComplexDouble);
   scan.acquired = kspace.mask;
   if (kspace.noise.defined()) scan.noise = kspace.noise.to(at::kComplexDouble);

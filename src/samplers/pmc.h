@@ -31,6 +31,7 @@ class AnnealedPmc final : public Sampler {
     Discretization discretization = Discretization::red;
     double gamma = 0;
     std::shared_ptr<const Schedule> schedule;
+    bool warm = false;  ///< noise of variance 2 gamma alpha_k in place of 2 gamma
   };
   AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
   StepInfo step(ChainState& state) const override;

@@ -6,6 +6,7 @@
 
 #include "io/npy.h"
 #include "priors/random_field.h"
+#include "support/message.h"
 #include "support/paths.h"
 #include "support/program.h"
 

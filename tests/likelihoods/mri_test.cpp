@@ -210,7 +210,7 @@ struct BadScans : MriConfiguration {
 
 TEST_F(BadScans, AreRefusedByNameAndField) {
   expect_refused("{kind: mri, data: nan.npy}", {"nan.npy", "NaN"});
-  expect_refused("{kind: mri, data: zeros.npy}", {"zeros.npy", "zeros only"});
+  expect_refused("{kind: mri, data: zeros.npy}", {"zeros.npy", "zeros alone"});
   expect_refused("{kind: mri, data: good.npy, slice: 4}", {"good.npy", "slice"});
   expect_refused("{kind: mri, data: good.npy, mask: {kind: file, file: wide.npy}}",
                  {"wide.npy", "mask", "16x16", "16x20"});

@@ -88,6 +88,13 @@ TEST_F(StepTest, ApmcPnpIsAlgorithm2) {
               x - gamma * (grad_g(x) - alpha * score(x - gamma * grad_g(x), sigma)) + std::sqrt(2 * gamma) * z());
 }
 
+TEST_F(StepTest, WarmNoiseIsThatOfTheAnnealedPosterior) {
+  const double gamma = 0.03, sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
+  const auto warm = "{step_size: 0.03, noise: warm, schedule: {sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}";
+  expect_same(step("apmc-red", warm),
+              x + gamma * alpha * (score(x, sigma) - grad_g(x) / alpha) + std::sqrt(2 * gamma * alpha) * z());
+}
+
 TEST_F(StepTest, PnpUlaProjectsTheRedStep) {
   const double gamma = 0.03, sigma = 0.4;
   const auto free = x - gamma * (grad_g(x) - 1.5 * score(x, sigma)) + std::sqrt(2 * gamma) * z();
@@ -112,6 +119,7 @@ TEST_F(StepTest, PnpIsTheDenoisedGradientStep) {
   const double gamma = 0.03, sigma = 0.4;
   const auto v = x - gamma * grad_g(x);
   expect_same(step("pnp", "{step_size: 0.03, sigma: 0.4}"), v + sigma * sigma * score(v, sigma));
+  expect_same(step("pnp", "{step_size: 0.03, sigma: 0.4, strength: 0.3}"), v + 0.3 * sigma * sigma * score(v, sigma));
 }
 
 TEST_F(StepTest, RedIsTheGradientStepWithTheResidual) {
