@@ -54,12 +54,13 @@ Scan read_scan(Settings& settings, Purpose purpose) {
 /// [coils, H, W] of the data where there are any.
 Tensor read_maps(Settings& coils, const Scan& scan) {
   const auto path = coils.file("file");
-  const auto maps = io::read_kspace(path).samples.to(at::kComplexDouble);
+  auto maps = io::read_complex(path).to(at::kComplexDouble);
+  if (maps.dim() == 2) maps = maps.unsqueeze(0);
+  if (maps.dim() != 3)
+    input_error("{}: coil maps: expected [coils, H, W], found {}", path.string(), describe(maps.sizes()));
   if (scan.has_data() && maps.sizes() != scan.samples.sizes())
     input_error("{}: coil maps: expected {}, as the k-space in {}, found {}", path.string(),
                 describe(scan.samples.sizes()), scan.file, describe(maps.sizes()));
-  if (!at::isfinite(maps).all().item<bool>())
-    input_error("{}: coil maps: expected finite numbers, found NaN or infinity", path.string());
   if (!maps.ne(0).any().item<bool>()) input_error("{}: coil maps: expected maps, found zeros only", path.string());
   return maps;
 }
