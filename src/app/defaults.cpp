@@ -11,7 +11,7 @@
 namespace penumbra::app {
 namespace {
 
-// The constants of docs/samplers.md, chosen on training images (there).
+// The constants of docs/samplers.md: first choices.
 constexpr double resolution_multiple = 2;   // sigma_min over the SD of what the data determine best
 constexpr double largest_smoothing = 0.02;  // sigma_min over the width of the pixels' range
 constexpr double stability_share = 0.25;    // gamma over the stability limit

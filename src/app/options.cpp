@@ -16,10 +16,6 @@ namespace penumbra::app {
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
   command.add_option("--device", options.device, "cpu, cuda or cuda:N (default: cuda if there is one, else cpu)");
-  add_threads_option(command, options);
-}
-
-void add_threads_option(CLI::App& command, MachineOptions& options) {
   command.add_option("--threads", options.threads, "number of CPU threads")->check(CLI::Range(1, 1024));
 }
 

@@ -18,8 +18,6 @@ struct MachineOptions {
 
 /// --device and --threads.
 void add_machine_options(CLI::App& command, MachineOptions& options);
-/// --threads alone, for what runs on the CPU only.
-void add_threads_option(CLI::App& command, MachineOptions& options);
 
 /// Sets the number of threads and says where tensors go. Throws InputError on a device that is not there.
 at::Device use_machine(const MachineOptions& options);

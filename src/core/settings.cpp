@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "core/nearest.h"
-#include "core/yaml.h"
+#include "core/yaml_path.h"
 
 namespace penumbra {
 namespace {
@@ -22,7 +22,6 @@ using yaml::Value;
 using yaml::ValuePtr;
 
 constexpr int from_the_command_line = -1;
-constexpr size_t most_path_parts = 64;
 
 struct Origin {
   std::string name;
@@ -90,47 +89,6 @@ std::string format(const std::vector<double>& numbers) {
     list += fmt::format("{}{}", list.empty() ? "" : ", ", number);
   }
   return "[" + list + "]";
-}
-
-void set_line(Value& value, int line) {
-  value.line = line;
-  for (const auto& item : value.items) set_line(*item, line);
-  for (const auto& entry : value.entries) set_line(*entry.value, line);
-}
-
-std::vector<std::string> split_path(const std::string& path, const std::string& assignment) {
-  std::vector<std::string> parts(1);
-  for (const char c : path)
-    if (c == '.')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  for (const auto& part : parts)
-    if (part.empty())
-      input_error("--set {}: expected key=value with a key like sampler.step_size", excerpt(assignment));
-  if (parts.size() > most_path_parts) input_error("--set {}: the key has too many parts", excerpt(assignment));
-  return parts;
-}
-
-/// The place for `part` in a section (made if absent) or a list (must be there).
-ValuePtr& member(Value& parent, const std::string& part, const std::string& assignment) {
-  if (parent.kind == Kind::null) parent.kind = Kind::map;
-  if (parent.kind == Kind::map) {
-    for (auto& entry : parent.entries)
-      if (entry.key == part) return entry.value;
-    return parent.entries.emplace_back(yaml::Entry{part, std::make_shared<Value>()}).value;
-  }
-  if (parent.kind != Kind::list)
-    input_error("--set {}: {} is below a single value, {}; expected a section there", excerpt(assignment),
-                excerpt(part), yaml::describe(parent));
-  Value number;
-  number.kind = Kind::plain;
-  number.text = part;
-  const auto index = yaml::as_integer(number);
-  if (!index || *index < 0 || static_cast<size_t>(*index) >= parent.items.size())
-    input_error("--set {}: {}: expected a member from 0 to {} of the list", excerpt(assignment), excerpt(part),
-                static_cast<int64_t>(parent.items.size()) - 1);
-  return parent.items[*index];
 }
 
 }  // namespace
@@ -262,10 +220,10 @@ void Settings::assign(const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) input_error("--set {}: expected key=value", excerpt(assignment));
   const auto value = yaml::parse(assignment.substr(equals + 1), "--set " + excerpt(assignment));
-  set_line(*value, from_the_command_line);
+  yaml::set_line(*value, from_the_command_line);
   auto* place = &impl_->value;
-  for (const auto& part : split_path(assignment.substr(0, equals), assignment))
-    place = &member(**place, part, assignment);
+  for (const auto& part : yaml::split_path(assignment.substr(0, equals), assignment))
+    place = &yaml::member(**place, part, assignment);
   *place = value;
 }
 
@@ -276,10 +234,10 @@ void Settings::note_file(const std::filesystem::path& path) {
 bool Settings::set_default(const std::string& path, const std::string& value) {
   const auto dot = path.find('.');
   if (dot != std::string::npos) return section(path.substr(0, dot)).set_default(path.substr(dot + 1), value);
-  auto& place = member(*impl_->value, path, path);
+  auto& place = yaml::member(*impl_->value, path, path);
   if (place && place->kind != Kind::null) return false;
   place = yaml::parse(value, path);
-  set_line(*place, 0);
+  yaml::set_line(*place, 0);
   return true;
 }
 

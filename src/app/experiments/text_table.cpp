@@ -61,4 +61,10 @@ std::string aligned(const TextTable& table) {
   return text;
 }
 
+report::Table as_numbers(const TextTable& table) {
+  report::Table result{.header = table.header, .rows = {}, .numbers = true};
+  for (const auto& row : table.rows) result.rows.emplace_back(row.begin(), row.end());
+  return result;
+}
+
 }  // namespace penumbra::app

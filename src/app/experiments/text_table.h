@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "report/page.h"
+
 namespace penumbra::app {
 
 struct TextTable {
@@ -18,5 +20,8 @@ std::string csv(const TextTable& table);
 
 /// The first column flush left, the others flush right.
 std::string aligned(const TextTable& table);
+
+/// For a report: all columns but the first are numbers.
+report::Table as_numbers(const TextTable& table);
 
 }  // namespace penumbra::app

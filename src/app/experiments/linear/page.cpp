@@ -15,12 +15,6 @@ namespace {
 
 using report::Level;
 
-report::Table as_numbers(const TextTable& table) {
-  report::Table result{.header = table.header, .rows = {}, .numbers = true};
-  for (const auto& row : table.rows) result.rows.emplace_back(row.begin(), row.end());
-  return result;
-}
-
 std::string columns(const TaskResults& task, bool sampled) {
   std::string text = sampled ? "" : "truth, adjoint";
   for (const auto& r : task.reconstructions)

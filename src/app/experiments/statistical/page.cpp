@@ -13,12 +13,6 @@ namespace {
 
 using report::Level;
 
-report::Table as_numbers(const TextTable& table) {
-  report::Table result{.header = table.header, .rows = {}, .numbers = true};
-  for (const auto& row : table.rows) result.rows.emplace_back(row.begin(), row.end());
-  return result;
-}
-
 std::vector<std::pair<report::Badge, std::string>> weight_findings(const Results& results) {
   std::vector<std::pair<report::Badge, std::string>> list;
   const double exact = results.setting.weight(0);

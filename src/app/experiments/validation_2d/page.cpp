@@ -12,7 +12,7 @@ namespace {
 
 using report::Level;
 
-report::Table as_numbers(const TextTable& table) {
+report::Table with_verdicts(const TextTable& table) {
   report::Table result{.header = table.header, .rows = {}, .numbers = true};
   for (const auto& row : table.rows) {
     result.rows.emplace_back();
@@ -36,7 +36,7 @@ report::Table table_2_numbers(const std::vector<Row>& rows) {
     row.erase(row.begin(), row.begin() + 2);
   }
   layout.header.erase(layout.header.begin(), layout.header.begin() + 2);
-  return as_numbers(layout);
+  return with_verdicts(layout);
 }
 
 void add_floor(report::Page& page, const Results& results) {
@@ -118,7 +118,7 @@ std::string page(const Results& results, const ExperimentOptions& options) {
   page.figures(figures, report::Size::large);
   add_floor(page, results);
   page.section("Checks").findings(findings(checks));
-  page.details("Every cell", [&](report::Page& inner) { inner.table(as_numbers(all_cells(results.rows))); });
+  page.details("Every cell", [&](report::Page& inner) { inner.table(with_verdicts(all_cells(results.rows))); });
   add_setting(page, results);
   return page.html();
 }
