@@ -32,6 +32,8 @@ class Deriver {
       dps();
     else if (entry_.name == "annealed-langevin")
       unconditional();
+    else if (entry_.name == "varnet")
+      need("steps", [] { return Found{1, "one pass of the network is its answer"}; });
     else if (entry_.langevin)
       langevin();
     else

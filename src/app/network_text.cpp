@@ -42,7 +42,7 @@ std::string training_of(const json& training) {
 }
 
 std::string band_of(const json& band) {
-  std::string sigma = "-";
+  std::string sigma = "all";
   if (const auto range = band.find("sigma"); range != band.end() && range->is_array() && range->size() == 2 &&
                                              (*range)[0].is_number() && (*range)[1].is_number())
     sigma = fmt::format("{:.3g} to {:.3g}", (*range)[0].get<double>(), (*range)[1].get<double>());
@@ -75,7 +75,7 @@ std::string network_text(const json& info) {
   auto text = row("name", printable(header.name));
   text += row("images", fmt::format("{} (channels, height, width), pixels {:g} to {:g}", describe(header.image_shape),
                                     header.pixel_low, header.pixel_high));
-  text += row("sigma", fmt::format("{:g} to {:g}", header.sigma_low, header.sigma_high));
+  if (!header.reconstructs()) text += row("sigma", fmt::format("{:g} to {:g}", header.sigma_low, header.sigma_high));
   text += row("parameters", fmt::format("{} in {} tensors, stored as {}", info.at("parameters").get<int64_t>(),
                                         info.at("tensors").get<int64_t>(), text_of(info.at("types"))));
   text += row("network", network_of(header));

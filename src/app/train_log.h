@@ -22,10 +22,12 @@ class TrainLog {
   std::map<std::string, Tensor> state() const;
   void restore(const std::map<std::string, Tensor>& state);
 
-  /// The last validation, per band: loss at the start, raw and EMA at the end, PSNR of the EMA.
+  /// The last validation, per band: loss at the start, raw and EMA at the end, PSNR of the EMA. A task without noise
+  /// levels has one band, without a sigma.
   nlohmann::json bands() const;
-  /// The same in a sentence.
+  /// The same in a sentence, and in lines for the terminal.
   std::string verdict() const;
+  std::string lines() const;
   const std::vector<std::vector<double>>& history() const { return history_; }
 
  private:

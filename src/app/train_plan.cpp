@@ -28,9 +28,14 @@ void read_training(Settings section, TrainPlan& plan) {
   plan.log_every = section.integer("log_every", plan.log_every, {1, 1e9});
   plan.validate_every = section.integer("validate_every", plan.validate_every, {1, 1e9});
   plan.validation_images = section.integer("validation_images", plan.validation_images, {1, 1e6});
-  plan.bands = section.integer("bands", plan.bands, {1, 100});
-  plan.sample_every = section.integer("sample_every", plan.sample_every, not_negative);
-  plan.samples = section.integer("samples", plan.samples, {1, 1024});
+  if (plan.reconstruction) {
+    // It has no noise levels, and nothing to draw.
+    plan.sample_every = 0;
+  } else {
+    plan.bands = section.integer("bands", plan.bands, {1, 100});
+    plan.sample_every = section.integer("sample_every", plan.sample_every, not_negative);
+    plan.samples = section.integer("samples", plan.samples, {1, 1024});
+  }
   plan.checkpoint_every_s = section.number("checkpoint_every_s", plan.checkpoint_every_s, positive);
 }
 
@@ -40,6 +45,24 @@ void read_parameterisation(Settings section, NetworkHeader& header) {
   result.kind = section.choice("kind", {"karras", "score"}, "karras") == "karras" ? Kind::karras : Kind::score;
   // 0: the SD of the training pixels.
   if (result.kind == Kind::karras) result.sigma_data = section.number("sigma_data", 0, {0, largest_pixel / 2});
+}
+
+/// The sections of either task. A configuration of before there were tasks has none, and is resolved as it was then.
+void read_task(Settings& settings, TrainPlan& plan) {
+  auto& header = plan.header;
+  header.image_shape = {plan.data.channels, plan.data.height, plan.data.width};
+  if (settings.has("task"))
+    plan.reconstruction = task_setting(settings.section("task"), header.image_shape, {at::kFloat, plan.device});
+  if (plan.reconstruction) {
+    header.architecture = training::varnet_setting(settings.section("network"), plan.data.channels);
+    header.parameterisation.kind = Parameterisation::Kind::reconstruction;
+    return;
+  }
+  plan.trainer.levels = training::noise_levels_setting(settings.section("sigma"));
+  header.architecture = training::architecture_setting(settings.section("network"), plan.data.channels);
+  read_parameterisation(settings.section("parameterisation"), header);
+  header.sigma_low = plan.trainer.levels.low;
+  header.sigma_high = plan.trainer.levels.high;
 }
 
 /// What people should know of the prior; copied to its header.
@@ -61,9 +84,7 @@ TrainPlan load_train_plan(const ConfigOptions& options) {
   plan.trainer.seed = static_cast<uint64_t>(settings.integer("seed", 0, {0, 9007199254740992.0}));
   plan.data = training::image_set_setting(settings.section("data"));
   plan.trainer.augment = training::augment_setting(settings.section("augment"), plan.data.low, plan.data.high);
-  plan.trainer.levels = training::noise_levels_setting(settings.section("sigma"));
-  plan.header.architecture = training::architecture_setting(settings.section("network"), plan.data.channels);
-  read_parameterisation(settings.section("parameterisation"), plan.header);
+  read_task(settings, plan);
   read_training(settings.section("training"), plan);
   read_output(settings.section("output"), plan);
   settings.finish();
@@ -71,11 +92,8 @@ TrainPlan load_train_plan(const ConfigOptions& options) {
     settings.fail("data.validation_share", "expected more than 0: training is judged by images that it has not seen");
 
   auto& header = plan.header;
-  header.sigma_low = plan.trainer.levels.low;
-  header.sigma_high = plan.trainer.levels.high;
   header.pixel_low = plan.data.low;
   header.pixel_high = plan.data.high;
-  header.image_shape = {plan.data.channels, plan.data.height, plan.data.width};
   const auto factor = Architecture(header.architecture, "network").size_factor();
   if (plan.data.height % factor != 0 || plan.data.width % factor != 0)
     settings.fail("network.channel_mult",

@@ -1,6 +1,7 @@
 /// A training configuration, checked: what is trained, on what, how long, and what is written down on the way.
 #pragma once
 
+#include "app/train_task.h"
 #include "app/wiring.h"
 #include "networks/header.h"
 #include "training/trainer.h"
@@ -11,7 +12,8 @@ struct TrainPlan {
   at::Device device = at::kCPU;
   training::ImageSetOptions data;
   training::TrainerOptions trainer;
-  NetworkHeader header;  ///< sigma_data 0: to be taken from the images
+  std::optional<ReconstructionPlan> reconstruction;  ///< none: denoising
+  NetworkHeader header;                              ///< sigma_data 0: to be taken from the images
   at::ScalarType storage = at::kHalf;
   int64_t log_every = 50;
   int64_t validate_every = 1000;

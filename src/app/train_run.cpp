@@ -49,7 +49,9 @@ class TrainRun {
     require_agreement(team_, images_.fingerprint, "images", plan_.data.folder);
     auto& parameterisation = plan_.header.parameterisation;
     if (parameterisation.kind == Parameterisation::Kind::karras && parameterisation.sigma_data == 0)
-      parameterisation.sigma_data = measure_spread();
+      parameterisation.sigma_data = pixel_spread(images_);
+    if (plan_.reconstruction)
+      plan_.trainer.task = make_task(*plan_.reconstruction, images_, {at::kFloat, plan_.device}, plan_.header.record);
     images_.move_to(plan_.device);
     trainer_ = std::make_unique<Trainer>(plan_.trainer, plan_.header, images_, team_, plan_.device);
   }
@@ -60,7 +62,6 @@ class TrainRun {
 
  private:
   training::ImageSet read_images();
-  double measure_spread() const;
   void train();
   void log(const std::vector<Trainer::Step>& steps);
   void validate();
@@ -74,6 +75,8 @@ class TrainRun {
   void write_divergence();
   json summary(const std::string& outcome, const std::string& verdict) const;
   double seconds() const { return earlier_seconds_ + seconds_since(start_); }
+  /// A network that reconstructs is no prior.
+  const char* weights_name() const { return plan_.reconstruction ? "network.safetensors" : "prior.safetensors"; }
   int64_t images_seen() const { return trainer_->k() * plan_.trainer.batch; }
 
   TrainPlan plan_;
@@ -95,16 +98,6 @@ training::ImageSet TrainRun::read_images() {
   return training::read_images(plan_.data, [&](int64_t done, int64_t total) {
     if (team_.leads()) progress.show(done, total, {}, "images read");
   });
-}
-
-/// Of every n-th image: neighbours in a folder are often alike.
-double TrainRun::measure_spread() const {
-  constexpr int64_t enough = 2048;
-  const auto count = images_.train.size(0);
-  const auto sample = images_.batch(at::arange(0, count, (count + enough - 1) / enough), {at::kFloat, at::kCPU});
-  // Images of one gray have no spread; the floor is 0.001 for [-1, 1].
-  const double least = 5e-4 * (images_.high - images_.low);
-  return std::max(least, sample.to(at::kDouble).std().item<double>());
 }
 
 /// The configuration is written last: a folder with one has all that it needs.
@@ -190,7 +183,7 @@ void TrainRun::train() {
     progress.show(k, plan_.trainer.steps,
                   log_.history().empty()
                       ? ""
-                      : fmt::format("  loss {:.4f}  {:.0f} images/s", last_loss_, log_.history().back().back()));
+                      : fmt::format("  loss {:.4g}  {:.0f} images/s", last_loss_, log_.history().back().back()));
     if (k % plan_.validate_every == 0 || last) aside(&TrainRun::validate);
     // A state is saved only after a good step, so a resumed run counts bad ones in a row as this one would.
     const auto is_good = [&] {
@@ -278,7 +271,7 @@ void TrainRun::save() {
 }
 
 void TrainRun::write_prior() const {
-  io::write_safetensors(folder_ / "prior.safetensors", stored_weights(), recorded_header().to_json());
+  io::write_safetensors(folder_ / weights_name(), stored_weights(), recorded_header().to_json());
 }
 
 std::map<std::string, Tensor> TrainRun::stored_weights() const {
@@ -331,12 +324,9 @@ void TrainRun::write_results() {
   report::write_training_report(folder_);
   // The checkpoint goes last: until then a killed run can still be finished from it.
   drop_checkpoint(folder_ / "checkpoint");
-  fmt::print("{}: {} steps, {} images, {}\n", (folder_ / "prior.safetensors").string(), trainer_->k(), images_seen(),
+  fmt::print("{}: {} steps, {} images, {}\n", (folder_ / weights_name()).string(), trainer_->k(), images_seen(),
              clock_time(seconds()));
-  for (const auto& band : log_.bands())
-    fmt::print("  sigma {:>8.4g} to {:>8.4g}: loss {:.4f} (raw {:.4f}, at the start {:.4f}), PSNR {:.2f} dB\n",
-               band["sigma"][0].get<double>(), band["sigma"][1].get<double>(), band["loss"].get<double>(),
-               band.value("loss_raw", 0.0), band.value("loss_at_start", 0.0), band["psnr"].get<double>());
+  fmt::print("{}", log_.lines());
   fmt::print("report: {}\n", fs::absolute(folder_ / "report.html").lexically_normal().string());
 }
 

@@ -46,6 +46,15 @@ Shape shape(const json& object, const std::string& file) {
   return value.get<Shape>();
 }
 
+/// A variational network gives images and nothing else does.
+void require_fit(const json& object, bool reconstructs, const std::string& file) {
+  const auto& architecture = object["architecture"];
+  const auto kind = architecture.is_object() ? architecture.value("kind", json()) : json();
+  if ((kind == json("varnet")) != reconstructs)
+    refuse(object["parameterisation"], "parameterisation",
+           reconstructs ? "another kind for this architecture" : "reconstruction for a varnet", file);
+}
+
 }  // namespace
 
 NetworkHeader NetworkHeader::from_json(const json& object, const std::string& file) {
@@ -59,7 +68,10 @@ NetworkHeader NetworkHeader::from_json(const json& object, const std::string& fi
   }
   header.architecture = field(object, "architecture", file);
   header.parameterisation = Parameterisation::from_json(field(object, "parameterisation", file), file);
-  std::tie(header.sigma_low, header.sigma_high) = range(object, "sigma_range", smallest_sigma, largest_sigma, 0, file);
+  require_fit(object, header.reconstructs(), file);
+  if (!header.reconstructs())
+    std::tie(header.sigma_low, header.sigma_high) =
+        range(object, "sigma_range", smallest_sigma, largest_sigma, 0, file);
   std::tie(header.pixel_low, header.pixel_high) =
       range(object, "pixel_range", -largest_pixel, largest_pixel, smallest_pixel_span, file);
   header.image_shape = shape(object, file);
@@ -71,14 +83,15 @@ NetworkHeader NetworkHeader::from_json(const json& object, const std::string& fi
 }
 
 json NetworkHeader::to_json() const {
-  return {{"format", format_version},
-          {"name", name},
-          {"architecture", architecture},
-          {"parameterisation", parameterisation.to_json()},
-          {"sigma_range", {sigma_low, sigma_high}},
-          {"pixel_range", {pixel_low, pixel_high}},
-          {"image_shape", image_shape},
-          {"record", record}};
+  json object{{"format", format_version},
+              {"name", name},
+              {"architecture", architecture},
+              {"parameterisation", parameterisation.to_json()},
+              {"pixel_range", {pixel_low, pixel_high}},
+              {"image_shape", image_shape},
+              {"record", record}};
+  if (!reconstructs()) object["sigma_range"] = {sigma_low, sigma_high};
+  return object;
 }
 
 }  // namespace penumbra

@@ -17,10 +17,14 @@ struct NetworkHeader {
   std::string name;
   nlohmann::json architecture;
   Parameterisation parameterisation;
-  double sigma_low = 0, sigma_high = 0;              ///< noise levels at which it was trained, in its own pixel range
-  double pixel_low = -1, pixel_high = 1;             ///< what the pixels of its images span
-  Shape image_shape;                                 ///< [channels, height, width]
+  double sigma_low = 0, sigma_high = 0;   ///< noise levels at which it was trained, in its own pixel range; a
+                                          ///< network that reconstructs has none
+  double pixel_low = -1, pixel_high = 1;  ///< what the pixels of its images span
+  Shape image_shape;                      ///< [channels, height, width]
   nlohmann::json record = nlohmann::json::object();  ///< data, licence, training: for people
+
+  /// Whether it gives an image from data: no prior.
+  bool reconstructs() const { return parameterisation.kind == Parameterisation::Kind::reconstruction; }
 
   /// Throws InputError, with `file` for the file, where a field is missing or wrong.
   static NetworkHeader from_json(const nlohmann::json& json, const std::string& file);

@@ -6,6 +6,7 @@
 #include "core/nearest.h"
 #include "networks/dncnn.h"
 #include "networks/unet.h"
+#include "networks/varnet.h"
 
 namespace penumbra {
 
@@ -46,8 +47,10 @@ Architecture::Architecture(const nlohmann::json& options, const std::string& nam
     kind_ = std::make_unique<KindOf<UNetOptions, UNet>>(UNetOptions::from_json(options, name));
   else if (kind == "dncnn")
     kind_ = std::make_unique<KindOf<DnCnnOptions, DnCnn>>(DnCnnOptions::from_json(options, name));
+  else if (kind == "varnet")
+    kind_ = std::make_unique<KindOf<VarNetOptions, VarNet>>(VarNetOptions::from_json(options, name));
   else
-    input_error("{}: architecture.kind: expected unet or dncnn, found {}", name, excerpt(kind));
+    input_error("{}: architecture.kind: expected unet, dncnn or varnet, found {}", name, excerpt(kind));
 }
 
 Architecture::~Architecture() = default;

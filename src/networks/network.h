@@ -1,6 +1,7 @@
 /// A network of any architecture: an image and a number in, an image out.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
@@ -8,11 +9,15 @@
 
 namespace penumbra {
 
+/// G(x) = A^H (A x - y) / |A|^2: the gradient of the data's misfit for a batch of images, with a step of 1 stable.
+using DataGradient = std::function<Tensor(const Tensor& x)>;
+
 struct NetworkInput {
-  Tensor x;           ///< [N, C, H, W], float32; the network computes in the type of its parameters
-  Tensor condition;   ///< [N], float32; ignored by unconditional networks
-  Tensor labels;      ///< [N], int64, for class-conditional networks
-  bool drop = false;  ///< dropout on: training
+  Tensor x;                         ///< [N, C, H, W], float32; the network computes in the type of its parameters
+  Tensor condition;                 ///< [N], float32; ignored by unconditional networks
+  Tensor labels;                    ///< [N], int64, for class-conditional networks
+  bool drop = false;                ///< dropout on: training
+  DataGradient data_gradient = {};  ///< for networks that reconstruct; the others ignore it
 };
 
 class Network {
@@ -23,7 +28,7 @@ class Network {
   virtual int64_t classes() const { return 0; }
 };
 
-/// An architecture's options, checked: `{"kind": "unet" | "dncnn", ...}`.
+/// An architecture's options, checked: `{"kind": "unet" | "dncnn" | "varnet", ...}`.
 class Architecture {
  public:
   /// Throws InputError, with `name` for the file, on options that are wrong or unknown.

@@ -2,12 +2,18 @@
 
 #include <ATen/ATen.h>
 
+#include "core/error.h"
+
 namespace penumbra {
 namespace {
 
 using Kind = Parameterisation::Kind;
 
 Tensor per_image(const Tensor& number) { return number.reshape({-1, 1, 1, 1}); }
+
+[[noreturn]] void refuse_reconstruction() {
+  input_error("network: expected a denoiser, found a network that reconstructs from data");
+}
 
 }  // namespace
 
@@ -35,6 +41,8 @@ Tensor ScoreNetwork::denoise(const Tensor& x, const Tensor& sigma, const Tensor&
       return x + per_image(sigma) * apply(x, sigma, labels, drop);
     case Kind::plain:
       break;
+    case Kind::reconstruction:
+      refuse_reconstruction();
   }
   return x + per_image(sigma.square()) * apply(x, sigma, labels, drop);
 }
@@ -54,8 +62,17 @@ Tensor ScoreNetwork::score(const Tensor& x, const Tensor& sigma, const Tensor& l
     }
     case Kind::noise:
       break;
+    case Kind::reconstruction:
+      refuse_reconstruction();
   }
   return -apply(x, sigma, labels, false) / per_image(sigma.square());
+}
+
+Tensor ScoreNetwork::reconstruct(const DataGradient& G, const Tensor& like) const {
+  if (parameterisation.kind != Kind::reconstruction)
+    input_error("network: expected one that reconstructs from data, found a denoiser");
+  const auto start = -G(at::zeros_like(like, at::kFloat));
+  return (*network)({start.contiguous(format), {}, {}, false, G}).to(at::kFloat);
 }
 
 }  // namespace penumbra

@@ -9,10 +9,11 @@ namespace penumbra {
 
 struct Parameterisation {
   enum class Kind {
-    score,   ///< S = F(x, sigma) / sigma: the paper's official code
-    plain,   ///< S = F(x, sigma): the official code in its timestep mode
-    karras,  ///< D = c_skip x + c_out F(c_in x, ln sigma), Karras et al. 2022: ours
-    noise,   ///< D = x - F(x): DnCNN, of one fixed sigma
+    score,           ///< S = F(x, sigma) / sigma: the paper's official code
+    plain,           ///< S = F(x, sigma): the official code in its timestep mode
+    karras,          ///< D = c_skip x + c_out F(c_in x, ln sigma), Karras et al. 2022: ours
+    noise,           ///< D = x - F(x): DnCNN, of one fixed sigma
+    reconstruction,  ///< F is the image itself, from data: no denoiser, no score
   };
   Kind kind = Kind::karras;
   double sigma_data = 0.5;  ///< the SD of the training pixels, karras only
@@ -36,6 +37,8 @@ struct ScoreNetwork {
 
   Tensor denoise(const Tensor& x, const Tensor& sigma, const Tensor& labels = {}, bool drop = false) const;
   Tensor score(const Tensor& x, const Tensor& sigma, const Tensor& labels = {}) const;
+  /// The image of the data behind G, shaped like `like`, from x_0 = A^H y / |A|^2 = -G(0) on.
+  Tensor reconstruct(const DataGradient& G, const Tensor& like) const;
 
  private:
   Tensor apply(const Tensor& x, const Tensor& condition, const Tensor& labels, bool drop) const;

@@ -9,8 +9,11 @@ namespace {
 
 using Kind = Parameterisation::Kind;
 
-const std::vector<std::pair<Kind, std::string>> names{
-    {Kind::score, "score"}, {Kind::plain, "plain"}, {Kind::karras, "karras"}, {Kind::noise, "noise"}};
+const std::vector<std::pair<Kind, std::string>> names{{Kind::score, "score"},
+                                                      {Kind::plain, "plain"},
+                                                      {Kind::karras, "karras"},
+                                                      {Kind::noise, "noise"},
+                                                      {Kind::reconstruction, "reconstruction"}};
 
 }  // namespace
 
@@ -23,7 +26,7 @@ Parameterisation Parameterisation::from_json(const nlohmann::json& json, const s
       result.kind = known;
       found = true;
     }
-  if (!found) input_error("{}: parameterisation.kind: expected score, plain, karras or noise", name);
+  if (!found) input_error("{}: parameterisation.kind: expected score, plain, karras, noise or reconstruction", name);
   if (result.kind == Kind::karras) {
     const auto sigma_data = json.is_object() ? json.value("sigma_data", nlohmann::json(0.5)) : nlohmann::json(0.5);
     if (!sigma_data.is_number() || !(sigma_data.get<double>() > 0 && sigma_data.get<double>() < 1e6))

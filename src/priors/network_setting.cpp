@@ -94,6 +94,9 @@ NetworkHeader header_from_settings(Settings& settings, const std::map<std::strin
   }
   const Architecture architecture(header.architecture, said_in.string());
   const auto options = architecture.to_json();
+  if (options.at("kind").get<std::string>() == "varnet")
+    settings.fail(
+        "arch", fmt::format("{}: a reconstruction network, not a denoiser; expected unet or dncnn", said_in.string()));
   const bool dncnn = options.at("kind").get<std::string>() == "dncnn";
   const bool timestep = options.value("network_mode", "sigma") == "timestep";
   const auto kind = settings.choice("parameterisation", {"score", "plain", "karras", "noise"},
@@ -149,6 +152,11 @@ std::shared_ptr<const Score> make(Settings& settings, const Placement& placement
   const auto weights = io::read_weights(path);
   const auto header = weights.header.is_null() ? header_from_settings(settings, weights.tensors, path)
                                                : header_from_file(settings, weights.header, path.string());
+  if (header.reconstructs())
+    settings.fail(shipped ? "name" : "file",
+                  fmt::format("{}: a reconstruction network, not a denoiser; expected sampler.kind: varnet with this "
+                              "file, and a prior here",
+                              path.string()));
   const Architecture architecture(header.architecture, path.string());
   require_fit(header, architecture, settings, placement.device, path.string());
   const auto word = settings.choice("compute", {"auto", "float32", "bfloat16", "float16"}, "auto");

@@ -52,8 +52,10 @@ Columns read_history(const fs::path& path) {
 std::vector<ValidationCurve> read_validation(const fs::path& path) {
   if (!fs::exists(path)) return {};
   const auto csv = read_csv(path);
-  const auto step = column(csv, "step"), weights = column(csv, "weights"), low = column(csv, "sigma_low"),
-             high = column(csv, "sigma_high"), loss = column(csv, "loss");
+  const auto step = column(csv, "step"), weights = column(csv, "weights"), loss = column(csv, "loss");
+  // A network that reconstructs is judged at no noise levels.
+  const bool levels = std::find(csv.names.begin(), csv.names.end(), "sigma_low") != csv.names.end();
+  const auto low = levels ? column(csv, "sigma_low") : 0, high = levels ? column(csv, "sigma_high") : 0;
   const auto psnr = std::find(csv.names.begin(), csv.names.end(), "psnr") - csv.names.begin();
   require_rising_steps(csv);
   std::map<std::tuple<double, double, bool>, ValidationCurve> curves;
@@ -61,7 +63,7 @@ std::vector<ValidationCurve> read_validation(const fs::path& path) {
     const auto& word = csv.cells[row][weights];
     if (word != "ema" && word != "raw")
       input_error("{}:{}: weights: expected raw or ema, found '{}'", path.string(), csv.lines[row], word);
-    const auto from = number_in(csv, row, low), to = number_in(csv, row, high);
+    const auto from = levels ? number_in(csv, row, low) : 0, to = levels ? number_in(csv, row, high) : 0;
     auto& curve = curves[{from, to, word == "raw"}];
     curve.sigma_low = from;
     curve.sigma_high = to;

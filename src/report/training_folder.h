@@ -11,7 +11,8 @@
 
 namespace penumbra::report {
 
-/// The losses over training of one range of noise levels, with one set of weights.
+/// The losses over training of one range of noise levels, with one set of weights; of a network that reconstructs, the
+/// range is zero.
 struct ValidationCurve {
   double sigma_low = 0, sigma_high = 0;
   bool ema = false;  ///< the averaged weights, not the raw ones

@@ -21,7 +21,12 @@ struct Band {
 
   /// The curve that counts: samplers use the averaged weights.
   const ValidationCurve& main() const { return ema ? *ema : *raw; }
-  std::string name() const { return fmt::format("{} to {}", format_number(low), format_number(high)); }
+  bool has_levels() const { return high > 0; }
+  std::string name() const {
+    return has_levels() ? fmt::format("{} to {}", format_number(low), format_number(high)) : "all images";
+  }
+  /// In a sentence or a legend.
+  std::string where() const { return has_levels() ? "sigma " + name() : name(); }
 };
 
 std::vector<Band> bands_of(const TrainingFolder& run) {
@@ -54,7 +59,7 @@ Chart chart_of(const std::vector<Band>& bands, Values values, Chart chart) {
       chart.series.push_back(
           {.name = name, .x = axis(curve->step), .y = curve->*values, .dashed = dashed, .colour = static_cast<int>(i)});
     };
-    const auto name = "sigma " + bands[i].name();
+    const auto name = bands[i].where();
     add(bands[i].raw, bands[i].ema ? "" : name, bands[i].ema != nullptr);
     add(bands[i].ema, name, false);
   }
@@ -95,7 +100,9 @@ std::vector<std::pair<Badge, std::string>> validation_findings(const TrainingFol
   std::vector<std::pair<Badge, std::string>> findings;
   constexpr double tolerance = 0.02;  // of a loss: less is the noise of a small validation set
   std::string risen, broken, worse;
-  const auto add = [](std::string& list, const Band& band) { list += (list.empty() ? "" : ", ") + band.name(); };
+  const auto add = [](std::string& list, const Band& band) {
+    list += list.empty() ? (band.has_levels() ? " at sigma " : " on ") + band.name() : ", " + band.name();
+  };
   const auto bands = bands_of(run);
   for (const auto& band : bands) {
     const auto& loss = band.main().loss;
@@ -104,27 +111,32 @@ std::vector<std::pair<Badge, std::string>> validation_findings(const TrainingFol
     if (band.ema && band.raw && band.ema->loss.back() > (1 + tolerance) * band.raw->loss.back()) add(worse, band);
   }
   if (!broken.empty())
-    findings.push_back({{Level::bad, "not finite"}, "The last validation loss is no number at sigma " + broken + "."});
+    findings.push_back({{Level::bad, "not finite"}, "The last validation loss is no number" + broken + "."});
   if (!risen.empty())
     findings.push_back({{Level::warning, "past its best"},
-                        "The validation loss has risen by more than 2 % since its lowest point at sigma " + risen +
+                        "The validation loss has risen by more than 2 % since its lowest point" + risen +
                             ": the network begins to learn its images by heart, or the learning rate is too high."});
   if (!worse.empty())
     findings.push_back({{Level::note, "averaging lags"},
-                        "The averaged weights are worse than the raw ones at sigma " + worse +
+                        "The averaged weights are worse than the raw ones" + worse +
                             ": the average still remembers the beginning. Longer training or a faster average helps."});
   if (findings.empty() && !bands.empty() && bands.front().main().loss.size() > 1)
     findings.push_back({{Level::good, "still at its best"},
-                        "At every noise level the last validation loss is within 2 % of the lowest."});
+                        fmt::format("{}he last validation loss is within 2 % of the lowest.",
+                                    bands.front().has_levels() ? "At every noise level t" : "T")});
   return findings;
 }
 
 void add_validation(Page& page, const TrainingFolder& run) {
   const auto bands = bands_of(run);
   if (bands.empty()) return;
+  const bool levels = bands.front().has_levels();
   page.section("On images that it has not seen",
-               "Held-out images with noise of each range of sigma. Solid lines are the averaged weights (EMA), which "
-               "samplers use; dashed lines the raw ones.");
+               fmt::format("{} Solid lines are the averaged weights (EMA), which samplers use; dashed lines the raw "
+                           "ones.",
+                           levels ? "Held-out images with noise of each range of sigma."
+                                  : "Held-out images from their simulated measurements. The loss is the mean squared "
+                                    "error."));
   page.findings(validation_findings(run));
   const auto shown = spread(bands, most_bands);
   const auto omitted = bands.size() - shown.size();
@@ -134,12 +146,14 @@ void add_validation(Page& page, const TrainingFolder& run) {
            caption}};
   if (has_psnr(bands))
     figures.push_back(
-        Plot{chart_of(shown, &ValidationCurve::psnr, {.title = "Denoising", .y = {.label = "PSNR (dB)"}}),
-             "Of the image that one evaluation of the network estimates from a noisy one; larger is better."});
+        Plot{chart_of(shown, &ValidationCurve::psnr,
+                      {.title = levels ? "Denoising" : "Reconstruction", .y = {.label = "PSNR (dB)"}}),
+             fmt::format("Of the image that one evaluation of the network estimates from {}; larger is better.",
+                         levels ? "a noisy one" : "its data")});
   page.figures(figures, Size::large);
-  Table table{
-      .header = {"sigma", "loss at first", "lowest, at step", "last, EMA", "last, raw", "EMA against raw", "PSNR (dB)"},
-      .numbers = true};
+  Table table{.header = {levels ? "sigma" : "", "loss at first", "lowest, at step", "last, EMA", "last, raw",
+                         "EMA against raw", "PSNR (dB)"},
+              .numbers = true};
   for (const auto& band : bands) table.rows.push_back(row_of(band));
   page.table(table);
 }

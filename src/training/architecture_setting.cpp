@@ -4,6 +4,19 @@
 #include "networks/network.h"
 
 namespace penumbra::training {
+namespace {
+
+nlohmann::json checked(const Settings& section, const nlohmann::json& options) {
+  try {
+    const Architecture architecture(options, "options");
+    architecture.parameters();  // what does not fit together shows when the network is built
+    return architecture.to_json();
+  } catch (const InputError& error) {
+    section.fail("kind", fmt::format("no such network can be built: {}", error.what()));
+  }
+}
+
+}  // namespace
 
 nlohmann::json architecture_setting(Settings section, int64_t channels) {
   nlohmann::json options{{"in_channels", channels}};
@@ -22,13 +35,16 @@ nlohmann::json architecture_setting(Settings section, int64_t channels) {
   options["use_new_attention_order"] = section.flag("use_new_attention_order", false);
   options["fourier_scale"] = section.number("fourier_scale", 0.25, positive);
   options["dropout"] = section.number("dropout", 0, {0, 0.99});
-  try {
-    const Architecture architecture(options, "options");
-    architecture.parameters();  // what does not fit together shows when the network is built
-    return architecture.to_json();
-  } catch (const InputError& error) {
-    section.fail("kind", fmt::format("no such network can be built: {}", error.what()));
-  }
+  return checked(section, options);
+}
+
+nlohmann::json varnet_setting(Settings section, int64_t channels) {
+  nlohmann::json options{{"in_channels", channels}};
+  options["kind"] = section.choice("kind", {"varnet"}, "varnet");
+  options["cascades"] = section.integer("cascades", 6, {1, 64});
+  options["model_channels"] = section.integer("model_channels", 32, {1, 4096});
+  options["channel_mult"] = section.numbers("channel_mult", {1, 2, 2});
+  return checked(section, options);
 }
 
 }  // namespace penumbra::training

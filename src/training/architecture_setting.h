@@ -9,5 +9,7 @@ namespace penumbra::training {
 
 /// Options as Architecture takes them, every default recorded in the configuration.
 nlohmann::json architecture_setting(Settings section, int64_t channels);
+/// The same for a network that reconstructs.
+nlohmann::json varnet_setting(Settings section, int64_t channels);
 
 }  // namespace penumbra::training

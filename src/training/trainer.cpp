@@ -27,6 +27,7 @@ uint64_t mix(uint64_t a, uint64_t b) {
 Trainer::Trainer(const TrainerOptions& options, const NetworkHeader& header, const ImageSet& images, const Team& team,
                  at::Device device)
     : options_(options),
+      task_(options.task ? options.task : std::make_shared<Denoising>(options.levels)),
       header_(header),
       images_(images),
       team_(team),
@@ -49,35 +50,12 @@ Trainer::Trainer(const TrainerOptions& options, const NetworkHeader& header, con
   at::globalContext().setAllowTF32CuDNN(false);
 }
 
-/// On the CPU the bits depend on (seed, row, step) alone; on a GPU, whose own generator is many times faster, on the
-/// rank as well.
-Tensor Trainer::noise(const Tensor& like, int64_t first_row) const {
-  if (like.is_cuda()) return at::randn_like(like);
-  return normal({options_.seed, first_row, k_}, Stream::training_noise, like);
-}
-
-Tensor Trainer::weight(const Tensor& sigma) const {
-  if (header_.parameterisation.kind != Parameterisation::Kind::karras) return 1 / sigma.square();
-  return 1 / KarrasCoefficients(sigma, header_.parameterisation.sigma_data).out.square().flatten();
-}
-
-Tensor Trainer::loss(const Tensor& x, const Tensor& sigma, const Tensor& noise) const {
-  const auto noisy = x + sigma.reshape({-1, 1, 1, 1}) * noise;
-  const auto error = network_.denoise(noisy, sigma, {}, /*drop=*/true) - x;
-  return (error.square().mean({1, 2, 3}) * weight(sigma)).mean();
-}
-
 Trainer::Step Trainer::step() {
   const auto rows = rows_of_rank(options_.batch, team_.rank(), team_.size());
   // Dropout and GPU noise draw from LibTorch's generator: a seed for every step makes them resume exactly.
   auto generator = at::globalContext().defaultGenerator(device_);
   generator.set_current_seed(mix(mix(options_.seed, static_cast<uint64_t>(k_)), static_cast<uint64_t>(team_.rank())));
   const auto indices = order_(k_).narrow(0, rows.first, rows.count);
-  // One level from each of `batch` equal parts of the law: the loss varies less from step to step.
-  const auto place =
-      at::arange(options_.batch, at::TensorOptions().dtype(at::kDouble)).narrow(0, rows.first, rows.count);
-  const auto offset = uniform({options_.seed, rows.first, k_}, Stream::noise_level, place.unsqueeze(1)).squeeze(1);
-  const auto sigma = options_.levels((place + offset) / static_cast<double>(options_.batch)).to(at::kFloat);
 
   gradient_.zero_();
   auto total = at::zeros({}, gradient_.options());
@@ -89,7 +67,7 @@ Trainer::Step Trainer::step() {
     x = augment(x, options_.augment, {options_.seed, first, k_});
     const double share = static_cast<double>(cut.count) / static_cast<double>(options_.batch);
     c10::AutoGradMode gradients(true);
-    const auto value = share * loss(x, sigma.narrow(0, cut.first, cut.count).to(device_), noise(x, first));
+    const auto value = share * task_->loss(network_, x, {options_.seed, first, k_}, options_.batch);
     value.backward();
     parameters_.collect_gradient(gradient_);
     total.add_(value.detach());
@@ -104,40 +82,38 @@ Trainer::Step Trainer::step() {
   return {total, norm};
 }
 
+/// With the averaged weights, or with those of the training.
+ScoreNetwork Trainer::judged(Which which) const {
+  auto network = network_;
+  if (which == Which::raw) return network;
+  const auto tensors = weights(which);
+  network.network = Architecture(header_.architecture, "network").make([&](const ParameterSpec& spec) {
+    const auto tensor = tensors.at(spec.name).to(device_, spec.wide ? at::kFloat : options_.compute);
+    return tensor.dim() == 4 ? tensor.contiguous(network_.format) : tensor;
+  });
+  return network;
+}
+
 std::vector<BandQuality> Trainer::validate(Which which, int64_t bands, int64_t images) const {
   c10::NoGradGuard no_gradients;
-  const auto count = std::min(images, images_.validation.size(0));
-  const auto edges = options_.levels.bands(bands);
-  auto judged = network_;
-  if (which == Which::ema) {
-    const auto tensors = weights(which);
-    judged.network = Architecture(header_.architecture, "network").make([&](const ParameterSpec& spec) {
-      const auto tensor = tensors.at(spec.name).to(device_, spec.wide ? at::kFloat : options_.compute);
-      return tensor.dim() == 4 ? tensor.contiguous(network_.format) : tensor;
-    });
-  }
+  const auto network = judged(which);
+  HeldOut held{.seed = options_.seed, .count = std::min(images, images_.validation.size(0)), .device = device_};
   // As many at once as training takes.
   const auto batch = std::max<int64_t>(1, options_.batch / team_.size() / options_.accumulate);
   std::vector<BandQuality> result;
-  for (int64_t band = 0; band < bands; ++band) {
-    const double low = edges[static_cast<size_t>(band)], high = edges[static_cast<size_t>(band) + 1];
+  for (const auto& band : task_->bands(bands)) {
     double loss = 0, square = 0;
-    for (int64_t first = 0; first < count; first += batch) {
-      const auto here = std::min(batch, count - first);
-      const auto x = images_.validation_batch(at::arange(first, first + here), {at::kFloat, at::kCPU});
-      const auto part =
-          (at::arange(first, first + here, at::TensorOptions().dtype(at::kDouble)) + 0.5) / static_cast<double>(count);
-      const auto sigma = (low * (part * std::log(high / low)).exp()).to(at::kFloat);
-      const auto noisy =
-          x + sigma.reshape({-1, 1, 1, 1}) * normal({options_.seed, first, band}, Stream::validation_noise, x);
-      const auto error = judged.denoise(noisy.to(device_), sigma.to(device_)).cpu() - x;
-      const auto squares = error.square().mean({1, 2, 3});
-      loss += (squares * weight(sigma)).sum().item<double>();
-      square += squares.sum().item<double>();
+    for (held.first = 0; held.first < held.count; held.first += batch) {
+      const auto here = std::min(batch, held.count - held.first);
+      const auto x = images_.validation_batch(at::arange(held.first, held.first + here), {at::kFloat, at::kCPU});
+      const auto judged = task_->judge(network, x, band, held);
+      loss += judged.loss.sum().item<double>();
+      square += judged.square.sum().item<double>();
     }
-    const auto n = static_cast<double>(count);
+    const auto n = static_cast<double>(held.count);
     const double peak = (header_.pixel_high - header_.pixel_low) / 2;
-    result.push_back({low, high, loss / n, 10 * std::log10(peak * peak * n / square)});
+    result.push_back({band.low, band.high, loss / n, 10 * std::log10(peak * peak * n / square)});
+    ++held.band;
   }
   return result;
 }

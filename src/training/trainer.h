@@ -1,4 +1,4 @@
-/// Denoising score matching: one step of training, and how good the network is at held-out images.
+/// Training: one step of it, and how good the network is at held-out images.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 #include "team/team.h"
 #include "training/adam.h"
 #include "training/augment.h"
+#include "training/denoising.h"
 #include "training/images.h"
-#include "training/noise_levels.h"
 #include "training/order.h"
 #include "training/trained_parameters.h"
 
@@ -19,14 +19,15 @@ struct TrainerOptions {
   int64_t batch = 64;      ///< images a step, all processes together
   int64_t accumulate = 1;  ///< parts into which a process cuts its share of a batch, where memory is short
   AdamOptions adam;
-  double ema_decay = 0.999;  ///< per step; lower in the first steps
-  NoiseLevels levels;
+  double ema_decay = 0.999;          ///< per step; lower in the first steps
+  NoiseLevels levels;                ///< of denoising
+  std::shared_ptr<const Task> task;  ///< none: denoising
   AugmentOptions augment;
   at::ScalarType compute = at::kFloat;
   uint64_t seed = 0;
 };
 
-/// Loss and PSNR of the denoiser in a band of noise levels.
+/// Loss and PSNR in a band of noise levels; of a task without levels, whose band is zero, in all.
 struct BandQuality {
   double sigma_low = 0, sigma_high = 0;
   double loss = 0;
@@ -41,7 +42,7 @@ class Trainer {
 
   /// One step on one batch. Numbers on the device, which reading would wait for.
   struct Step {
-    Tensor loss;           ///< mean over the batch, weighted so that every noise level counts alike
+    Tensor loss;           ///< the task's, mean over the batch
     Tensor gradient_norm;  ///< before it was limited
   };
   Step step();
@@ -62,13 +63,10 @@ class Trainer {
   void restore(const std::map<std::string, Tensor>& state, int64_t k);
 
  private:
-  Tensor noise(const Tensor& like, int64_t first_row) const;
-  /// Mean over images and pixels of w(sigma) |D(x + sigma n, sigma) - x|^2.
-  Tensor loss(const Tensor& x, const Tensor& sigma, const Tensor& noise) const;
-  /// The factor w(sigma) that makes the loss of a network that knows nothing about 1 at every level, [N].
-  Tensor weight(const Tensor& sigma) const;
+  ScoreNetwork judged(Which which) const;
 
   TrainerOptions options_;
+  std::shared_ptr<const Task> task_;
   NetworkHeader header_;
   const ImageSet& images_;
   const Team& team_;

@@ -67,5 +67,25 @@ TEST(TrainLog, ComparesTheEndWithTheStart) {
   EXPECT_TRUE(contains(TrainLog().verdict(), "not been judged"));
 }
 
+/// A network that reconstructs is judged as a whole.
+TEST(TrainLog, WithoutNoiseLevelsThereIsNoSigma) {
+  TrainLog log;
+  for (const auto which : {Which::raw, Which::ema}) log.add(0, which, {{0, 0, 0.02, 17}});
+  log.add(9, Which::raw, {{0, 0, 0.006, 22}});
+  log.add(9, Which::ema, {{0, 0, 0.005, 23}});
+  const auto folder = test::scratch();
+  log.write(folder);
+  EXPECT_TRUE(contains(test::read_text(folder / "validation.csv"), "step,weights,loss,psnr\n0,raw,0.02,17.0000\n"));
+  ASSERT_EQ(log.bands().size(), 1u);
+  EXPECT_FALSE(log.bands()[0].contains("sigma"));
+  EXPECT_EQ(log.bands()[0]["loss_at_start"].get<double>(), 0.02);
+  EXPECT_EQ(log.verdict(),
+            "On held-out images the averaged network's reconstructions have a PSNR of 23.00 dB; their mean squared "
+            "error is 0.005, it was 0.02 at the start.");
+  EXPECT_EQ(log.lines(), "  held-out images: loss 0.005 (raw 0.006, at the start 0.02), PSNR 23.00 dB\n");
+  log.add(10, Which::ema, {{0, 0, NAN, NAN}});
+  EXPECT_TRUE(contains(log.verdict(), "no better than gradient descent alone"));
+}
+
 }  // namespace
 }  // namespace penumbra::app

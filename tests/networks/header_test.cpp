@@ -89,6 +89,8 @@ class Mutator {
                                           "",
                                           "unet",
                                           "dncnn",
+                                          "varnet",
+                                          "reconstruction",
                                           "karras",
                                           "noise",
                                           "timestep",
@@ -176,11 +178,39 @@ bool accepts(const json& header) {
 
 TEST(Header, TheUnchangedOneIsAccepted) { EXPECT_TRUE(accepts(good())); }
 
+json reconstruction() {
+  auto header = good();
+  header["architecture"] = {{"kind", "varnet"}, {"in_channels", 1}, {"cascades", 2}, {"model_channels", 4}};
+  header["parameterisation"] = {{"kind", "reconstruction"}};
+  header.erase("sigma_range");
+  return header;
+}
+
+TEST(Header, AReconstructionNetworkHasNoNoiseLevels) {
+  EXPECT_TRUE(accepts(reconstruction()));
+  EXPECT_FALSE(NetworkHeader::from_json(reconstruction(), "x").to_json().contains("sigma_range"));
+  auto denoiser = good();
+  denoiser.erase("sigma_range");
+  EXPECT_FALSE(accepts(denoiser));
+}
+
+TEST(Header, OnlyAVarNetReconstructs) {
+  const auto message = [](const json& header) {
+    return test::message_of([&] { NetworkHeader::from_json(header, "x"); });
+  };
+  auto header = good();
+  header["parameterisation"] = {{"kind", "reconstruction"}};
+  EXPECT_TRUE(test::contains(message(header), "x: header.parameterisation: expected another kind"));
+  header = good();
+  header["architecture"] = reconstruction()["architecture"];
+  EXPECT_TRUE(test::contains(message(header), "expected reconstruction for a varnet"));
+}
+
 TEST(Header, ChangedValuesAreAcceptedOrRefused) {
   int accepted = 0;
   for (uint32_t seed = 0; seed < 20000; ++seed) {
     SCOPED_TRACE(seed);
-    accepted += accepts(Mutator(seed)(good()));
+    accepted += accepts(Mutator(seed)(seed % 4 == 0 ? reconstruction() : good()));
     if (testing::Test::HasFailure()) return;
   }
   // Both happen: the mutations are neither all fatal nor all harmless.

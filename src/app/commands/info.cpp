@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* prior_kind_name = "prior: a network and its weights";
+constexpr const char* reconstruction_kind_name = "reconstruction network and its weights";
 
 struct Options {
   fs::path path;
@@ -82,17 +83,19 @@ json describe_run(const fs::path& folder) {
 json describe_training(const ConfigOptions& options) {
   const auto plan = load_train_plan(options);
   const auto& header = plan.header;
-  return {{"kind", "training configuration"},
-          {"name", header.name},
-          {"data", plan.data.folder.string()},
-          {"image_shape", header.image_shape},
-          {"pixel_range", {header.pixel_low, header.pixel_high}},
-          {"sigma_range", {header.sigma_low, header.sigma_high}},
-          {"network", header.architecture},
-          {"parameters", parameter_count(Architecture(header.architecture, "network").parameters())},
-          {"steps", plan.trainer.steps},
-          {"batch", plan.trainer.batch},
-          {"seed", plan.trainer.seed}};
+  json info{{"kind", "training configuration"},
+            {"task", header.reconstructs() ? "reconstruction" : "denoising"},
+            {"name", header.name},
+            {"data", plan.data.folder.string()},
+            {"image_shape", header.image_shape},
+            {"pixel_range", {header.pixel_low, header.pixel_high}},
+            {"network", header.architecture},
+            {"parameters", parameter_count(Architecture(header.architecture, "network").parameters())},
+            {"steps", plan.trainer.steps},
+            {"batch", plan.trainer.batch},
+            {"seed", plan.trainer.seed}};
+  if (!header.reconstructs()) info["sigma_range"] = {header.sigma_low, header.sigma_high};
+  return info;
 }
 
 json describe_configuration(const fs::path& path) {
@@ -124,15 +127,15 @@ json describe_configuration(const fs::path& path) {
   return info;
 }
 
-/// A header that is right makes the weights a prior; what is wrong with another one is said.
+/// A header that is right makes the weights a network; what is wrong with another one is said.
 void describe_header(const fs::path& path, json& info) {
   try {
     const auto header = NetworkHeader::from_json(info["header"], path.string());
     const Architecture architecture(header.architecture, path.string());
-    info["kind"] = prior_kind_name;
+    info["kind"] = header.reconstructs() ? reconstruction_kind_name : prior_kind_name;
     info["name"] = header.name;
     info["image_shape"] = header.image_shape;
-    info["sigma_range"] = {header.sigma_low, header.sigma_high};
+    if (!header.reconstructs()) info["sigma_range"] = {header.sigma_low, header.sigma_high};
     info["pixel_range"] = {header.pixel_low, header.pixel_high};
   } catch (const InputError& error) {
     info["unusable"] = error.what();
@@ -206,7 +209,8 @@ void print_notes(const json& notes) {
 }
 
 void print_rows(const json& info) {
-  if (info["kind"].get<std::string>() == prior_kind_name) {
+  const auto kind = info["kind"].get<std::string>();
+  if (kind == prior_kind_name || kind == reconstruction_kind_name) {
     fmt::print("{}", network_text(info));
     return;
   }

@@ -1,0 +1,69 @@
+#include "app/train_task.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+namespace penumbra::app {
+namespace {
+
+/// The numbers of at most so many images: not the first ones, since neighbours in a folder are often alike.
+Tensor every_nth(const training::ImageSet& images, int64_t most) {
+  const auto count = images.train.size(0);
+  return at::arange(0, count, (count + most - 1) / most);
+}
+
+/// 20 log10 of the RMS of A x, mean over images.
+double level_db(const ForwardModel& A, const training::ImageSet& images, const Placement& placement) {
+  constexpr int64_t at_once = 16;
+  const c10::NoGradGuard no_gradients;
+  const auto chosen = every_nth(images, 256);
+  double sum = 0;
+  for (const auto& rows : chosen.split(at_once)) {
+    const auto clean = A.apply(images.batch(rows, placement));
+    const auto real = clean.is_complex() ? at::view_as_real(clean).contiguous() : clean;
+    const double size = static_cast<double>(real.numel()) / static_cast<double>(rows.size(0));
+    sum += (20 * (norm_per_chain(real).to(at::kDouble) / std::sqrt(size)).log10()).sum().item<double>();
+  }
+  return sum / static_cast<double>(chosen.size(0));
+}
+
+}  // namespace
+
+std::optional<ReconstructionPlan> task_setting(Settings section, const Shape& image_shape, const Placement& placement) {
+  if (section.choice("kind", {"denoising", "reconstruction"}) == "denoising") return std::nullopt;
+  ReconstructionPlan plan;
+  auto likelihood = section.section("likelihood");
+  if (section.has("snr_db") || !likelihood.has("noise_sd")) plan.snr_db = section.number("snr_db", 40, {-100, 300});
+  // Its level is the one of snr_db then.
+  likelihood.set_default("noise_sd", "1");
+  plan.likelihood = std::dynamic_pointer_cast<const GaussianLikelihood>(
+      make_likelihood(likelihood, image_shape, placement, Purpose::simulate));
+  if (!plan.likelihood || !plan.likelihood->model().linear())
+    likelihood.fail("kind", "expected a linear model with Gaussian noise, which a reconstruction network is made for");
+  plan.said = likelihood.resolved();
+  return plan;
+}
+
+std::shared_ptr<const training::Task> make_task(const ReconstructionPlan& plan, const training::ImageSet& images,
+                                                const Placement& placement, nlohmann::json& record) {
+  const auto& likelihood = plan.likelihood;
+  training::LinearMeasurement measurement;
+  // The likelihood owns the model.
+  measurement.A = {likelihood, &likelihood->model()};
+  const double unit = likelihood->noise_sd();
+  measurement.norm_sq = likelihood->lipschitz().value() * unit * unit;
+  measurement.beta =
+      plan.snr_db ? std::pow(10, (level_db(*measurement.A, images, placement) - *plan.snr_db) / 20) : unit;
+  record["task"] = {{"kind", "reconstruction"}, {"likelihood", plan.said}, {"noise_sd", measurement.beta}};
+  if (plan.snr_db) record["task"]["snr_db"] = *plan.snr_db;
+  return std::make_shared<training::Reconstruction>(measurement);
+}
+
+double pixel_spread(const training::ImageSet& images) {
+  const auto sample = images.batch(every_nth(images, 2048), {at::kFloat, at::kCPU});
+  // Images of one gray have no spread; the floor is 0.001 for [-1, 1].
+  const double least = 5e-4 * (images.high - images.low);
+  return std::max(least, sample.to(at::kDouble).std().item<double>());
+}
+
+}  // namespace penumbra::app
