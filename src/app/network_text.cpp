@@ -31,6 +31,7 @@ std::string network_of(const NetworkHeader& header) {
   if (options.contains("channel_mult"))
     text += fmt::format(", {} channels times {}", options.at("model_channels").get<int64_t>(),
                         fmt::join(options.at("channel_mult").get<std::vector<double>>(), ", "));
+  if (options.contains("cascades")) text += fmt::format(", {} cascades", options.at("cascades").get<int64_t>());
   return text + ", output " + text_of(header.parameterisation.to_json());
 }
 
@@ -42,7 +43,7 @@ std::string training_of(const json& training) {
 }
 
 std::string band_of(const json& band) {
-  std::string sigma = "all";
+  std::string sigma = "held-out images";
   if (const auto range = band.find("sigma"); range != band.end() && range->is_array() && range->size() == 2 &&
                                              (*range)[0].is_number() && (*range)[1].is_number())
     sigma = fmt::format("{:.3g} to {:.3g}", (*range)[0].get<double>(), (*range)[1].get<double>());
@@ -50,10 +51,11 @@ std::string band_of(const json& band) {
                      number_of(band, "loss_at_start", "{:.4g}"), number_of(band, "psnr", "{:.2f}"));
 }
 
-/// One line a band of noise levels.
+/// One line a band of noise levels; one in all where a network has none.
 std::string validation_of(const json& bands) {
-  auto text =
-      row("validation", fmt::format("{:<18} {:>10} {:>14} {:>10}", "sigma", "loss", "loss at start", "PSNR dB"));
+  const bool levels = !bands.empty() && bands[0].is_object() && bands[0].contains("sigma");
+  auto text = row("validation", fmt::format("{:<18} {:>10} {:>14} {:>10}", levels ? "sigma" : "", "loss",
+                                            "loss at start", "PSNR dB"));
   for (const auto& band : bands)
     if (band.is_object()) text += row("", band_of(band));
   return text;

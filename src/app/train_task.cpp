@@ -27,6 +27,12 @@ double level_db(const ForwardModel& A, const training::ImageSet& images, const P
   return sum / static_cast<double>(chosen.size(0));
 }
 
+/// The noise is told beside it, as it is on the images.
+std::string without_noise(std::string section) {
+  const auto from = section.find("noise_sd:");
+  return section.erase(from, section.find('\n', from) + 1 - from);
+}
+
 }  // namespace
 
 std::optional<ReconstructionPlan> task_setting(Settings section, const Shape& image_shape, const Placement& placement) {
@@ -40,7 +46,7 @@ std::optional<ReconstructionPlan> task_setting(Settings section, const Shape& im
       make_likelihood(likelihood, image_shape, placement, Purpose::simulate));
   if (!plan.likelihood || !plan.likelihood->model().linear())
     likelihood.fail("kind", "expected a linear model with Gaussian noise, which a reconstruction network is made for");
-  plan.said = likelihood.resolved();
+  plan.said = without_noise(likelihood.resolved());
   return plan;
 }
 

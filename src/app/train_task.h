@@ -13,7 +13,7 @@ struct ReconstructionPlan {
   std::shared_ptr<const GaussianLikelihood> likelihood;
   std::optional<double> snr_db;  ///< mean over the images of |A x| over the noise's expected norm; none: the
                                  ///< likelihood's own noise
-  std::string said;              ///< the section `likelihood`, every key
+  std::string said;              ///< the section `likelihood`, every key but its noise
 };
 
 /// Nothing where the task is denoising.

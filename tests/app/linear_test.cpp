@@ -120,6 +120,52 @@ TEST(PaperClaims, HoldOrFailByTheNumbers) {
   EXPECT_EQ(passed(results(14, -1.5, 0.97)), "--++-");  // no better than without annealing
 }
 
+/// VarNet-4x at 8x, VarNet-8x at 8x; at 4x the other way round.
+Comparison beside_varnet(double strange, double matched, double apmc) {
+  Comparison comparison;
+  for (const auto* key : {"mri-8x", "mri-4x"}) {
+    const bool hard = std::string(key) == "mri-8x";
+    TaskResults task;
+    task.problem.task = {key, hard ? "8x" : "4x", Subject::brain, "", ""};
+    task.reconstructions = {with("VarNet-4x", false, hard ? strange : matched, 0, 0),
+                            with("VarNet-8x", false, hard ? matched : strange, 0, 0),
+                            with("APMC-RED", true, apmc, -2, 1), with("APMC-PnP", true, apmc, -2, 1)};
+    comparison.tasks.push_back(task);
+  }
+  return comparison;
+}
+
+TEST(VarNetClaims, HoldOrFailByTheNumbers) {
+  const auto passed = [](const Comparison& c) {
+    std::string marks;
+    for (const auto& check : varnet_claims(c)) marks += check.passed ? '+' : '-';
+    return marks;
+  };
+  EXPECT_EQ(passed(beside_varnet(28, 32, 33)), "++++++");
+  EXPECT_EQ(passed(beside_varnet(31, 32, 33)), "-+++++");  // 1 dB below is too little at 8x
+  EXPECT_EQ(passed(beside_varnet(33, 32, 33)), "-++-++");  // the stranger leads
+  EXPECT_EQ(passed(beside_varnet(28, 32, 30.9)), "+--+--");
+  auto diverged = beside_varnet(28, 32, 33);
+  diverged.tasks[0].reconstructions[1].diverged = true;
+  EXPECT_EQ(passed(diverged), "---+++");
+}
+
+TEST(VarNetMethods, AreTwoNetworksAndApmcAsInTheOtherTables) {
+  auto p = problem();
+  p.task.key = "mri-8x";
+  const auto all = methods(p, false, 0), beside = varnet_methods(p, false, 0), quick = varnet_methods(p, true, 0);
+  ASSERT_EQ(beside.size(), 4u);
+  EXPECT_EQ(beside[0].sampler, "{kind: varnet, name: varnet-4x, steps: 1}");
+  EXPECT_EQ(quick[1].sampler, "{kind: varnet, name: varnet-8x-64, steps: 1}");
+  for (const size_t i : {2, 3}) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Method& m) { return m.name == beside[i].name; });
+    ASSERT_NE(same, all.end());
+    EXPECT_EQ(same->sampler, beside[i].sampler);
+  }
+  for (const auto& method : beside)
+    for (const auto* task : {"mri-8x", "mri-4x"}) EXPECT_TRUE(paper_row(method.name, task)) << method.name;
+}
+
 TEST(PaperTables, PnpUlaNpIsPmcRed) {
   ASSERT_TRUE(paper_row("PnP-ULA-NP", "cs-0.3"));
   EXPECT_EQ(paper_row("PnP-ULA-NP", "cs-0.3")->psnr, paper_row("PMC-RED", "cs-0.3")->psnr);

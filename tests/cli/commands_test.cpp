@@ -220,6 +220,20 @@ TEST(Commands, TheLinearExperimentsRunEveryMethod) {
   }
 }
 
+/// Real networks, a few steps of APMC, and images that a user's clone has: draws of the prior.
+TEST(Commands, TheComparisonWithVarNetRunsEveryMethod) {
+  const auto out = scratch();
+  const auto result = penumbra(
+      {"experiment", "varnet", "--quick", "--count", "1", "--chains", "2", "--steps", "6", "--out", out.string()});
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  const auto table = read_text(out / "table.md");
+  for (const auto* method : {"VarNet-4x", "VarNet-8x", "APMC-RED", "APMC-PnP"})
+    EXPECT_TRUE(contains(table, fmt::format("| {} |", method))) << method;
+  EXPECT_TRUE(contains(table, "28.51")) << "the paper's figure beside ours";
+  for (const auto* file : {"report.html", "kept/mri-8x.VarNet-8x.json", "kept/mri-4x.APMC-PnP.json"})
+    EXPECT_TRUE(fs::exists(out / file)) << file;
+}
+
 TEST(Commands, TheDemoEndsWithThePathOfItsReport) {
   const auto out = scratch() / "demo";
   const auto result = penumbra({"demo", "--quick", "--out", out.string()});

@@ -31,6 +31,8 @@ TextTable settings_table(const Comparison& comparison);
 
 /// What the paper claims of APMC, on our images.
 std::vector<Check> paper_claims(const Comparison& comparison);
+/// What it claims of APMC beside VarNet.
+std::vector<Check> varnet_claims(const Comparison& comparison);
 
 /// Bytes [3, h, w]: truth, adjoint and every method's mean, over them a zoom; and error, SD, pixels beyond 3 SD in red.
 Tensor reconstruction_figure(const TaskResults& task, int64_t image);

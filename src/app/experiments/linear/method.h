@@ -17,6 +17,8 @@ struct Method {
 std::vector<Method> methods(const Problem& problem, bool quick, int64_t steps = 0);
 /// The variants of PnP-ULA, and APMC-RED beside them.
 std::vector<Method> pnp_ula_methods(const Problem& problem, bool quick, int64_t steps = 0);
+/// The networks trained for either acceleration, and APMC as in `methods`.
+std::vector<Method> varnet_methods(const Problem& problem, bool quick, int64_t steps = 0);
 
 /// What the paper's tables have for a method on a task; nothing where they do not have it.
 struct PaperRow {
