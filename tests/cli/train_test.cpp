@@ -116,6 +116,8 @@ TEST_F(TrainCommand, WritesAllThatItPromises) {
   EXPECT_EQ(header["name"].get<std::string>(), "slopes");
   EXPECT_EQ(header["record"]["licence"].get<std::string>(), "CC0");
   EXPECT_EQ(header["record"]["training"]["steps"].get<int>(), 12);
+  // A configuration of before there were tasks is resolved as it was then: such a run can still be continued.
+  EXPECT_FALSE(contains(read_text(folder / "run" / "config.yaml"), "task"));
   // config.yaml reruns the run.
   const auto again = penumbra(
       {"train", (folder / "run" / "config.yaml").string(), "--out", (folder / "again").string(), "--device", "cpu"});

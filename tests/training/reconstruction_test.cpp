@@ -136,6 +136,17 @@ TEST_F(ReconstructionTraining, ItStartsAsGradientDescentAndEndsFarBelow) {
   EXPECT_LT(after.loss, 0.5 * mse);
 }
 
+/// Only the corrections are rounded, which start at zero: the first validation is the same to the bit.
+TEST_F(ReconstructionTraining, LearnsInAShortTypeToo) {
+  auto o = options();
+  const auto exact = trainer(o).validate(Which::raw, 1, 12).at(0);
+  o.compute = at::kBFloat16;
+  auto t = trainer(o);
+  EXPECT_EQ(t.validate(Which::raw, 1, 12).at(0).loss, exact.loss);
+  run(t, 40);
+  EXPECT_LT(t.validate(Which::raw, 1, 12).at(0).loss, 0.8 * exact.loss);
+}
+
 TEST_F(ReconstructionTraining, ResumesBitForBit) {
   auto o = options();
   o.augment.low = -1;
