@@ -1,6 +1,7 @@
 #include "app/experiments/linear/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
