@@ -14,6 +14,7 @@ if(CMAKE_CUDA_COMPILER)
 endif()
 if(CMAKE_CUDA_COMPILER AND TARGET torch_cuda)
   target_sources(penumbra PRIVATE $<TARGET_OBJECTS:penumbra_kernels>)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp PROPERTIES COMPILE_DEFINITIONS
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp
+                              ${PROJECT_SOURCE_DIR}/src/core/cuda_random.cpp PROPERTIES COMPILE_DEFINITIONS
                               PENUMBRA_CUDA SKIP_PRECOMPILE_HEADERS ON)
 endif()

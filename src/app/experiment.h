@@ -19,6 +19,8 @@ struct ExperimentOptions {
   std::filesystem::path denoiser;       ///< DnCNN's weights, for PnP and RED
   int64_t count = 0, chains = 0;        ///< images, and chains for each; 0: the experiment's choice
   int64_t steps = 0;                    ///< of every sampler; 0: each its own
+  std::filesystem::path methods;        ///< a file of methods to compare in place of the experiment's own
+  std::vector<std::string> tasks;       ///< by key; empty: all
 };
 
 struct ExperimentEntry {

@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 
+#include "core/cuda_random.h"
+
 // Functions chosen at load time run before AddressSanitizer is ready, so the sanitizer build goes without.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define PENUMBRA_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -166,8 +168,13 @@ void fill(Generator generate, const Cursor& at, Stream stream, int64_t chains, i
   });
 }
 
-Tensor draw(Generator generate, const Cursor& at, Stream stream, const Tensor& like) {
+Tensor draw(cuda::Law law, const Cursor& at, Stream stream, const Tensor& like) {
   const auto precision = like.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  if (like.is_cuda()) {
+    auto there = at::empty(like.sizes(), like.options().dtype(precision).memory_format(at::MemoryFormat::Contiguous));
+    if (cuda_draw(law, at, stream, there)) return there.to(like.scalar_type());
+  }
+  const Generator generate = law == cuda::Law::normal ? normal_group : uniform_group;
   auto out = at::empty(like.sizes(), at::TensorOptions().dtype(precision));
   const int64_t chains = like.size(0), per_chain = chains ? like.numel() / chains : 0;
   if (precision == at::kDouble)
@@ -179,8 +186,10 @@ Tensor draw(Generator generate, const Cursor& at, Stream stream, const Tensor& l
 
 }  // namespace
 
-Tensor normal(const Cursor& at, Stream stream, const Tensor& like) { return draw(normal_group, at, stream, like); }
+Tensor normal(const Cursor& at, Stream stream, const Tensor& like) { return draw(cuda::Law::normal, at, stream, like); }
 
-Tensor uniform(const Cursor& at, Stream stream, const Tensor& like) { return draw(uniform_group, at, stream, like); }
+Tensor uniform(const Cursor& at, Stream stream, const Tensor& like) {
+  return draw(cuda::Law::uniform, at, stream, like);
+}
 
 }  // namespace penumbra

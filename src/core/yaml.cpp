@@ -2,6 +2,7 @@
 #include "core/yaml.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -254,6 +255,25 @@ std::string format_text(const std::string& text) {
       quoted += c;
   }
   return quoted + '"';
+}
+
+std::string format_flow(const Value& value) {
+  std::vector<std::string> parts;
+  for (const auto& item : value.items) parts.push_back(format_flow(*item));
+  for (const auto& entry : value.entries)
+    parts.push_back(fmt::format("{}: {}", format_text(entry.key), format_flow(*entry.value)));
+  switch (value.kind) {
+    case Kind::list:
+      return fmt::format("[{}]", fmt::join(parts, ", "));
+    case Kind::map:
+      return fmt::format("{{{}}}", fmt::join(parts, ", "));
+    case Kind::plain:
+      return value.text;
+    case Kind::quoted:
+      return format_text(value.text);
+    default:
+      return "~";
+  }
 }
 
 std::string describe(const Value& value) {

@@ -40,6 +40,9 @@ std::optional<int64_t> as_integer(const Value& value);
 /// The text as a YAML scalar that reads back as the same text, quoted where needed.
 std::string format_text(const std::string& text);
 
+/// The tree as one line that parses to the same tree: {a: 1, b: [x, "2"]}.
+std::string format_flow(const Value& value);
+
 /// "a list", "3", for messages.
 std::string describe(const Value& value);
 

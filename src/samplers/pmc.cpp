@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace penumbra {
 
 Pmc::Pmc(Posterior posterior, uint64_t seed, Options options)
@@ -26,21 +28,29 @@ StepInfo Pmc::step(ChainState& state) const {
 AnnealedPmc::AnnealedPmc(Posterior posterior, uint64_t seed, Options options)
     : posterior_(std::move(posterior)), seed_(seed), options_(std::move(options)) {}
 
+/// A step moves x by gamma_k alpha_k / sigma_k^2 of the denoiser's correction D(x) - x. What is stable for the data may
+/// be too long for the prior once sigma is small; only then is the step cut.
+double AnnealedPmc::step_size(int64_t k) const {
+  const auto [sigma_k, alpha_k] = options_.schedule->at(k);
+  return std::min(options_.gamma, options_.pull * sigma_k * sigma_k / alpha_k);
+}
+
 /// Algorithm 2. Its drift gamma (-grad g + alpha_k S) is a step of length gamma alpha_k for the posterior in which g is
 /// divided by alpha_k; the paper's noise belongs to a temperature of 1 / alpha_k there, and draws the chains together
 /// into one optimum. The warm noise is that posterior's own, so that each level is sampled and not descended; both end
 /// with alpha_k = 1 in the same law.
 StepInfo AnnealedPmc::step(ChainState& state) const {
   const auto& [g, S] = posterior_;
-  const auto& [discretization, gamma, schedule, warm] = options_;
+  const auto discretization = options_.discretization;
   const auto& x = state.x;
   const Cursor at{seed_, state.first_chain, state.k};
 
   const auto z = normal(at, Stream::langevin, x);
-  const auto [sigma_k, alpha_k] = schedule->at(state.k);
+  const auto [sigma_k, alpha_k] = annealing(state.k);
+  const double gamma = step_size(state.k);
   const auto grad_g = g->grad(x);
   const auto score = S->score(discretization == Discretization::pnp ? x - gamma * grad_g : x, sigma_k, at);
-  state.x = x - gamma * (grad_g - alpha_k * score) + std::sqrt(2 * gamma * (warm ? alpha_k : 1)) * z;
+  state.x = x - gamma * (grad_g - alpha_k * score) + std::sqrt(2 * gamma * (options_.warm ? alpha_k : 1)) * z;
   ++state.k;
 
   return {sigma_k, alpha_k, gamma, norm_per_chain(grad_g), norm_per_chain(score)};
@@ -58,9 +68,10 @@ std::unique_ptr<Sampler> make_pmc(Settings& settings, const SamplerContext& cont
 
 template <Discretization discretization>
 std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& context) {
-  AnnealedPmc::Options options{.discretization = discretization, .gamma = 0, .schedule = nullptr, .warm = false};
+  AnnealedPmc::Options options{.discretization = discretization, .schedule = nullptr};
   options.schedule = make_schedule(settings.section("schedule"), context.steps);
   options.gamma = settings.number("step_size", positive);
+  if (settings.has("pull")) options.pull = settings.number("pull", positive);
   options.warm = settings.choice("noise", {"paper", "warm"}, "paper") == "warm";
   return std::make_unique<AnnealedPmc>(context.posterior, context.seed, options);
 }

@@ -1,6 +1,8 @@
 /// Plug-and-play Monte Carlo: Algorithm 1 (PMC-PnP, PMC-RED) and Algorithm 2 (APMC-PnP, APMC-RED).
 #pragma once
 
+#include <limits>
+
 #include "samplers/sampler.h"
 
 namespace penumbra {
@@ -31,14 +33,18 @@ class AnnealedPmc final : public Sampler {
     Discretization discretization = Discretization::red;
     double gamma = 0;
     std::shared_ptr<const Schedule> schedule;
-    bool warm = false;  ///< noise of variance 2 gamma alpha_k in place of 2 gamma
+    bool warm = false;                                      ///< noise of variance 2 gamma alpha_k in place of 2 gamma
+    double pull = std::numeric_limits<double>::infinity();  ///< bound on gamma_k alpha_k / sigma_k^2
   };
   AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
   StepInfo step(ChainState& state) const override;
   Annealing annealing(int64_t k) const override { return options_.schedule->at(k); }
-  double step_size() const override { return options_.gamma; }
+  /// The last, and smallest.
+  double step_size() const override { return step_size(std::numeric_limits<int64_t>::max()); }
 
  private:
+  double step_size(int64_t k) const;
+
   Posterior posterior_;
   uint64_t seed_;
   Options options_;

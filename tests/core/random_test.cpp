@@ -76,5 +76,19 @@ TEST(Random, NormalMomentsAndTailsAreRight) {
   EXPECT_LT(std::abs(beyond_3 - 0.0026997960632601866), 5 * std::sqrt(0.0027 / N));
 }
 
+/// On a GPU the same numbers, not only the same law: a run moves between machines and stays what it was.
+TEST(Random, AGpuDrawsTheNumbersOfTheCpu) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+  for (const auto type : {at::kDouble, at::kFloat}) {
+    const auto like = shaped(3, 1001, type);
+    const double rounding = type == at::kDouble ? 1e-13 : 1e-6;  // numbers up to 6.7, a few units in the last place
+    const auto z = normal({7, 5, 9}, Stream::langevin, like.to(at::kCUDA));
+    EXPECT_TRUE(z.is_cuda());
+    EXPECT_LT((z.cpu() - normal({7, 5, 9}, Stream::langevin, like)).abs().max().item<double>(), rounding);
+    const auto u = uniform({7, 5, 9}, Stream::start, like.to(at::kCUDA)).cpu();
+    EXPECT_LT((u - uniform({7, 5, 9}, Stream::start, like)).abs().max().item<double>(), rounding);
+  }
+}
+
 }  // namespace
 }  // namespace penumbra

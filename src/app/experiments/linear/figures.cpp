@@ -116,7 +116,7 @@ report::Chart course_chart(const TaskResults& task) {
   chart.x.label = "iteration";
   chart.y.label = "PSNR (dB)";
   for (const auto& r : task.reconstructions) {
-    if (!r.random || r.method == "DPS") continue;  // the iterates of DPS are noisy images until its last step
+    if (!r.has_course) continue;
     report::Series series;
     series.name = r.method;
     for (const auto& [k, psnr] : r.course) series.x.push_back(static_cast<double>(k)), series.y.push_back(psnr);

@@ -20,9 +20,9 @@ using nlohmann::json;
 constexpr diagnostics::PixelRange pixels{-1, 1};
 
 /// Rows stepped together. A GPU wants many; DPS keeps every layer of the network for the gradient.
-int64_t rows_at_once(const Problem& problem, const Method& method) {
+int64_t rows_at_once(const Problem& problem, const SamplerEntry& entry) {
   const auto pixel_count = element_count(problem.prior->image_shape());
-  const bool keeps_layers = method.name == "DPS";
+  const bool keeps_layers = !entry.langevin;
   const int64_t budget = problem.placement.device.is_cpu() ? int64_t{1} << 18 : int64_t{1} << 24;
   return std::max<int64_t>(1, budget / pixel_count / (keeps_layers ? 4 : 1));
 }
@@ -124,9 +124,11 @@ Reconstruction reconstruct(const Problem& problem, const Method& method, const S
   const auto prior = method.denoiser ? problem.denoiser : problem.prior;
   Reconstruction result;
   result.method = method.name;
-  result.random = prepare(method, {problem.likelihood(0, 1, 1), prior}, options.seed).entry->random;
+  const auto& entry = *prepare(method, {problem.likelihood(0, 1, 1), prior}, options.seed).entry;
+  result.random = entry.random;
+  result.has_course = entry.random && entry.langevin;
   const auto chains = result.chains = result.random ? options.chains : 1;
-  const auto group = std::max<int64_t>(1, rows_at_once(problem, method) / chains);
+  const auto group = std::max<int64_t>(1, rows_at_once(problem, entry) / chains);
   std::vector<Tensor> means, sds;
   for (int64_t first = 0; first < images; first += group) {
     const auto count = std::min(group, images - first);
@@ -174,6 +176,7 @@ void keep(const Reconstruction& r, const std::filesystem::path& folder, const st
                                                 {"method", r.method},
                                                 {"sampler", r.sampler},
                                                 {"random", r.random},
+                                                {"has_course", r.has_course},
                                                 {"chains", r.chains},
                                                 {"steps", r.steps},
                                                 {"seconds", r.seconds},
@@ -194,6 +197,7 @@ std::optional<Reconstruction> kept(const std::filesystem::path& folder, const st
   r.method = found.at("method").get<std::string>();
   r.sampler = found.at("sampler").get<std::string>();
   r.random = found.at("random").get<bool>();
+  r.has_course = found.value("has_course", r.random);
   r.chains = found.at("chains").get<int64_t>();
   r.steps = found.at("steps").get<int64_t>();
   r.seconds = found.at("seconds").get<double>();

@@ -26,7 +26,8 @@ const std::vector<QualityField>& quality_fields();
 
 struct Reconstruction {
   std::string method, sampler;
-  bool random = true;  ///< false: a MAP method, one chain, no standard deviation
+  bool random = true;      ///< false: a MAP method, one chain, no standard deviation
+  bool has_course = true;  ///< false: its iterates say nothing until the last, as those of DPS
   int64_t chains = 0, steps = 0;
   Tensor mean, sd;                                 ///< [images, 1, H, W] on the CPU; sd is undefined for a MAP method
   std::vector<Quality> images;                     ///< one an image

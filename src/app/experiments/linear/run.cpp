@@ -1,11 +1,15 @@
 #include "app/experiments/linear/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "app/experiments/linear/method_file.h"
 #include "app/progress.h"
 #include "core/error.h"
+#include "core/nearest.h"
 #include "io/file.h"
 #include "run/interrupt.h"
 
@@ -17,6 +21,19 @@ std::string fingerprint(const Problem& problem, const Method& method, const Samp
   return fmt::format("{} | {} | {} | {} images | {} | {} chains | seed {} | {}", problem.task.model, problem.task.prior,
                      method.sampler, problem.truths.size(0), problem.fingerprint, sampling.chains, sampling.seed,
                      method.denoiser ? problem.denoiser_name : "");
+}
+
+std::vector<Task> chosen(const std::vector<Task>& tasks, const std::vector<std::string>& keys) {
+  if (keys.empty()) return tasks;
+  std::vector<std::string> known;
+  for (const auto& task : tasks) known.push_back(task.key);
+  for (const auto& key : keys)
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      input_error("--task: expected one of {}, found {}", fmt::join(known, ", "), excerpt(key));
+  std::vector<Task> result;
+  for (const auto& task : tasks)
+    if (std::find(keys.begin(), keys.end(), task.key) != keys.end()) result.push_back(task);
+  return result;
 }
 
 }  // namespace
@@ -35,11 +52,12 @@ Comparison compare_methods(const std::string& experiment, const std::string& tit
   setup.placement = {at::kFloat, options.device};
   Comparison comparison{experiment, title, {}, {}, 0};
   listen_for_interrupts();
-  for (const auto& task : tasks) {
+  const auto own = options.methods.empty() ? std::vector<Method>() : read_methods(options.methods);
+  for (const auto& task : chosen(tasks, options.tasks)) {
     setup.images = task.subject == Subject::face ? options.faces : options.brains;
     TaskResults results{make_problem(task, setup), {}};
     Progress progress;
-    for (const auto& method : methods(results.problem, options.quick, options.steps)) {
+    for (const auto& method : own.empty() ? methods(results.problem, options.quick, options.steps) : own) {
       const auto key = task.key + "." + method.name;
       const auto made_from = fingerprint(results.problem, method, sampling);
       auto done = kept(options.out / "kept", key, made_from);
@@ -50,8 +68,9 @@ Comparison compare_methods(const std::string& experiment, const std::string& tit
         });
         keep(*done, options.out / "kept", key, made_from);
       }
-      fmt::print("{:<10} {:<12} {:6.2f} dB  NLL {:7.3f}  {:.1f} s\n", task.label, method.name,
-                 done->average(&Quality::psnr), done->average(&Quality::nll), done->seconds);
+      fmt::print("{:<10} {:<12} {:6.2f} dB  NLL {:7.3f}  in 3 SD {:.3f}  {:.1f} s\n", task.label, method.name,
+                 done->average(&Quality::psnr), done->average(&Quality::nll), done->average(&Quality::coverage),
+                 done->seconds);
       std::fflush(stdout);
       results.reconstructions.push_back(std::move(*done));
     }
