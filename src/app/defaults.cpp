@@ -11,16 +11,25 @@
 namespace penumbra::app {
 namespace {
 
-// The constants of docs/samplers.md: first choices.
-constexpr double resolution_multiple = 2;   // sigma_min over the SD of what the data determine best
-constexpr double largest_smoothing = 0.02;  // sigma_min over the width of the pixels' range
+// The constants of docs/samplers.md. Annealed chains: tuned on training images.
+constexpr double annealed_resolution = 0.3;  // sigma_min over the SD of what the data determine best
+constexpr double annealed_pull = 0.2;        // of the denoiser's correction in a step
+constexpr double annealing_share = 0.9;      // of the steps; the others are taken when the schedule has settled
+constexpr int64_t annealed_steps = 600;
+// Chains without annealing: first choices.
+constexpr double resolution_multiple = 2;   // sigma over the SD of what the data determine best
+constexpr double largest_smoothing = 0.02;  // sigma over the width of the pixels' range
 constexpr double stability_share = 0.25;    // gamma over the stability limit
-constexpr double annealing_share = 0.4;     // of the steps; the others are taken at alpha = 1
 constexpr double mixing_times = 4;          // at alpha = 1
 constexpr int64_t fewest_steps = 1000, most_steps = 4000;
 
 /// Three digits: a rerun on another machine derives the same number, and a reader can say it.
 double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
+/// The same, but never above.
+double round_down(double value) {
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+  return std::floor(value / unit * (1 + 1e-12)) * unit;
+}
 
 class Deriver {
  public:
@@ -45,21 +54,37 @@ class Deriver {
   void langevin() {
     const bool has_schedule = entry_.name == "apmc-pnp" || entry_.name == "apmc-red";
     const auto kind = has_schedule ? sampler_.section("schedule").text("kind", "geometric") : std::string();
-    const auto smallest = has_schedule && kind != "constant" ? "schedule.sigma_min"
-                          : has_schedule                     ? "schedule.sigma"
-                                                             : "sigma";
-    const bool annealed = has_schedule && kind != "constant";
-    if (annealed) need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
+    if (has_schedule && kind != "constant") return annealed(kind == "geometric");
+    const auto smallest = has_schedule ? "schedule.sigma" : "sigma";
     if (!(entry_.name == "pnp-ula" && sampler_.text("variant", "cus") == "ori"))
-      need(smallest, [&] { return last_level(smallest); });
+      need(smallest, [&] { return last_level(smallest, resolution_multiple); });
     need("step_size", [&] { return step(smallest); });
-    need("steps", [&] { return length(annealed); });
-    if (annealed && kind == "geometric") need("schedule.xi", [&] { return decay(); });
+    need("steps", [&] { return length(); });
+  }
+
+  /// Whoever writes out step and schedule has the paper's algorithm; where they are derived, so is what makes the most
+  /// of few steps.
+  void annealed(bool geometric) {
+    const bool own = given("step_size") && given("schedule.sigma_0") && given("schedule.sigma_min") &&
+                     (!geometric || given("schedule.xi"));
+    need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
+    need("schedule.sigma_min", [&] { return last_level("schedule.sigma_min", annealed_resolution); });
+    need("step_size", [&] { return annealed_step(); });
+    need("steps", [&] { return Found{annealed_steps, "enough for most problems"}; });
+    if (geometric)
+      need("schedule.xi", [&] { return decay(); });
+    else
+      need("schedule.anneal_steps", [&] { return Found{annealing_share * read("steps"), annealing_in_words()}; });
+    if (own) return;
+    need("schedule.alpha_0", [&] { return first_weight(); });
+    need("pull", [&] { return Found{annealed_pull, "a fifth of the denoiser's correction in a step, at most"}; });
+    for (const auto& [key, word] : {std::pair{"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}})
+      sampler_.set_default(key, word);
   }
 
   void unconditional() {
     need("sigma_0", [&] { return first_level("sigma_0"); });
-    need("sigma_min", [&] { return last_level("sigma_min"); });
+    need("sigma_min", [&] { return last_level("sigma_min", resolution_multiple); });
     need("steps", [&] { return Found{most_steps, "the most that is taken by default"}; });
   }
 
@@ -140,16 +165,31 @@ class Deriver {
     return {std::min(width, high), "the width of the pixels' range: at this noise an image is forgotten"};
   }
 
-  Found last_level(const std::string& key) {
+  Found last_level(const std::string& key, double multiple) {
     const double L_g = curvature(key), most = largest_smoothing * pixel_width(key);
-    const double resolved = L_g > 0 ? resolution_multiple / std::sqrt(L_g) : most;
+    const double resolved = L_g > 0 ? multiple / std::sqrt(L_g) : most;
     const double low = posterior_.prior->sigma_range().low;
     if (low >= std::min(resolved, most)) return {low, "the smallest noise that the prior knows"};
     if (resolved >= most) return {most, "a fiftieth of the pixels' range: the data resolve less"};
-    return {resolved, fmt::format("2 / sqrt(L_g), L_g = {:.3g}: what the data resolve", L_g)};
+    return {resolved, fmt::format("{:g} / sqrt(L_g), L_g = {:.3g}: what the data resolve", multiple, L_g)};
   }
 
-  /// alpha_k L_sigma_k <= alpha_0 = 1/sigma_min^2 at every step of the schedule, so one limit holds for all of it.
+  /// The data's step; pull cuts it where it is too long for the prior, which without data is everywhere.
+  Found annealed_step() {
+    const double L_g = curvature("step_size"), sigma_0 = read("schedule.sigma_0");
+    const double prior = annealed_pull * sigma_0 * sigma_0;
+    if (L_g * prior <= 1) return {prior, "pull sigma_0^2: the longest that the prior allows"};
+    return {1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}: half of what is stable", L_g)};
+  }
+
+  /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.
+  Found first_weight() {
+    const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
+    const double wanted = annealed_pull / read("step_size"), most = 1 / (sigma_min * sigma_min);
+    if (wanted >= most) return {round_down(most), "1 / sigma_min^2: the weight ends at one"};
+    return {std::max(wanted, 1 / (sigma_0 * sigma_0)), "a fifth of the denoiser's correction in a step"};
+  }
+
   Found step(const std::string& smallest) {
     const double L_g = curvature("step_size");
     const double sigma = given(smallest) ? read(smallest) : 5.0 / 255;
@@ -164,10 +204,10 @@ class Deriver {
   }
 
   /// What the data leave open mixes as slowly as the prior: in 1 / (gamma curvature) steps, curvature 1/SD^2.
-  Found length(bool annealed) {
-    const double sd = pixel_width("steps") / 4, share = annealed ? 1 - annealing_share : 1;
+  Found length() {
+    const double sd = pixel_width("steps") / 4;
     const double mixing = sd * sd / read("step_size");
-    const double wanted = 100 * std::ceil(mixing_times * mixing / share / 100);
+    const double wanted = 100 * std::ceil(mixing_times * mixing / 100);
     const double steps = std::clamp(wanted, double{fewest_steps}, double{most_steps});
     return {steps, fmt::format("4 mixing times of the prior, {:.3g} steps each, within {} to {}", mixing, fewest_steps,
                                most_steps)};
@@ -177,7 +217,10 @@ class Deriver {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
     if (!(sigma_min > 0 && sigma_min < sigma_0)) return {0.99, "the paper's"};
     const double xi = std::pow(sigma_min / sigma_0, 1 / (annealing_share * read("steps")));
-    return {xi, "the annealing takes 40 % of the steps"};
+    return {xi, annealing_in_words()};
+  }
+  static std::string annealing_in_words() {
+    return fmt::format("the annealing takes {:g} % of the steps", 100 * annealing_share);
   }
 
   Settings& sampler_;

@@ -173,7 +173,7 @@ void write_summary(const fs::path& folder, json summary, const Judgement& judgem
 }  // namespace
 
 void write_results(const fs::path& folder, const Problem& problem, const ChainRun& run) {
-  io::write_npy(folder / "samples.npy", run.state().x.to(at::kCPU, at::kFloat));
+  io::write_npy(folder / "samples.npy", run.images().to(at::kCPU, at::kFloat));
   io::write_npy(folder / "mean.npy", run.statistics().moments().mean().to(at::kFloat));
   io::write_npy(folder / "sd.npy", run.statistics().moments().sd().to(at::kFloat));
   const auto quantiles = diagnostics::quantiles(run.statistics().history().draws(), {0.005, 0.025, 0.5, 0.975, 0.995});

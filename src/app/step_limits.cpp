@@ -23,6 +23,7 @@ std::set<int64_t> levels(const Problem& problem) {
 std::optional<theory::Theorem> covering_theorem(const Problem& problem) {
   const auto& name = problem.sampler_kind;
   if (name != "pmc-red" && name != "pmc-pnp" && name != "apmc-red" && name != "apmc-pnp") return std::nullopt;
+  if (!problem.sampler->is_the_papers()) return std::nullopt;
   return theory::theorem_of(problem.entry->discretization, problem.entry->annealed);
 }
 

@@ -43,7 +43,7 @@ Outcome ChainRun::run() {
       trace_.add(trace_row(info));
       return Outcome::diverged;
     }
-    if (plan_.records(state_.k)) statistics_.add(state_.x);
+    if (plan_.records(state_.k)) statistics_.add(images());
     if (plan_.traces(state_.k)) trace_.add(trace_row(info));
     after_step(*this);
     if (!checkpoint_folder_.empty() && (found.due || found.stop || state_.k == plan_.steps)) {
@@ -85,6 +85,16 @@ StepInfo ChainRun::step_all() {
   info.grad_norm = at::cat(grad_norm);
   info.score_norm = at::cat(score_norm);
   return info;
+}
+
+Tensor ChainRun::images() const {
+  const auto chains = state_.x.size(0);
+  const auto batch = plan_.batch > 0 ? std::min(plan_.batch, chains) : chains;
+  std::vector<Tensor> images;
+  for (int64_t first = 0; first < chains; first += batch)
+    images.push_back(sampler_.image(
+        {state_.x.narrow(0, first, std::min(batch, chains - first)), state_.k, state_.first_chain + first}));
+  return images.size() == 1 ? images.front() : at::cat(images);
 }
 
 TraceRow ChainRun::trace_row(const StepInfo& info) const {

@@ -37,6 +37,8 @@ class ChainRun {
 
   const RunPlan& plan() const { return plan_; }
   const Team& team() const { return team_; }
+  /// What the iterates stand for, chain by chain.
+  Tensor images() const;
   const ChainState& state() const { return state_; }
   const Statistics& statistics() const { return statistics_; }
   const Trace& trace() const { return trace_; }

@@ -26,13 +26,37 @@ StepInfo Pmc::step(ChainState& state) const {
 }
 
 AnnealedPmc::AnnealedPmc(Posterior posterior, uint64_t seed, Options options)
-    : posterior_(std::move(posterior)), seed_(seed), options_(std::move(options)) {}
+    : posterior_(std::move(posterior)),
+      seed_(seed),
+      options_(std::move(options)),
+      settled_(options_.schedule->at(std::numeric_limits<int64_t>::max())) {}
+
+bool AnnealedPmc::is_the_papers() const {
+  return !options_.warm && !options_.denoised && !options_.denoise_records &&
+         options_.pull == std::numeric_limits<double>::infinity();
+}
 
 /// A step moves x by gamma_k alpha_k / sigma_k^2 of the denoiser's correction D(x) - x. What is stable for the data may
 /// be too long for the prior once sigma is small; only then is the step cut.
 double AnnealedPmc::step_size(int64_t k) const {
-  const auto [sigma_k, alpha_k] = options_.schedule->at(k);
+  const auto [sigma_k, alpha_k] = annealing(k);
   return std::min(options_.gamma, options_.pull * sigma_k * sigma_k / alpha_k);
+}
+
+/// PnP takes the score after the gradient step, RED before it. While the prior is smoothed, x is an image with noise of
+/// sigma_k, and data compared with it say no more than that noise lets through. Compared with the denoised image
+/// D(x) = x + sigma_k^2 S(x) they say all: for a Gaussian prior D(x) then settles at the mean of the posterior whose
+/// data have variance alpha_k beta^2, whatever sigma_k. There the score must come first, for PnP too.
+AnnealedPmc::Drift AnnealedPmc::drift(const Tensor& x, double gamma, Annealing level, const Cursor& at) const {
+  const auto& [g, S] = posterior_;
+  const bool settled = level.sigma == settled_.sigma && level.alpha == settled_.alpha;
+  if (options_.denoised && !settled) {
+    const auto score = S->score(x, level.sigma, at);
+    return {g->grad(x + level.sigma * level.sigma * score), score};
+  }
+  const auto grad_g = g->grad(x);
+  const bool pnp = options_.discretization == Discretization::pnp;
+  return {grad_g, S->score(pnp ? x - gamma * grad_g : x, level.sigma, at)};
 }
 
 /// Algorithm 2. Its drift gamma (-grad g + alpha_k S) is a step of length gamma alpha_k for the posterior in which g is
@@ -40,20 +64,22 @@ double AnnealedPmc::step_size(int64_t k) const {
 /// into one optimum. The warm noise is that posterior's own, so that each level is sampled and not descended; both end
 /// with alpha_k = 1 in the same law.
 StepInfo AnnealedPmc::step(ChainState& state) const {
-  const auto& [g, S] = posterior_;
-  const auto discretization = options_.discretization;
   const auto& x = state.x;
   const Cursor at{seed_, state.first_chain, state.k};
 
   const auto z = normal(at, Stream::langevin, x);
   const auto [sigma_k, alpha_k] = annealing(state.k);
   const double gamma = step_size(state.k);
-  const auto grad_g = g->grad(x);
-  const auto score = S->score(discretization == Discretization::pnp ? x - gamma * grad_g : x, sigma_k, at);
+  const auto [grad_g, score] = drift(x, gamma, {sigma_k, alpha_k}, at);
   state.x = x - gamma * (grad_g - alpha_k * score) + std::sqrt(2 * gamma * (options_.warm ? alpha_k : 1)) * z;
   ++state.k;
 
   return {sigma_k, alpha_k, gamma, norm_per_chain(grad_g), norm_per_chain(score)};
+}
+
+Tensor AnnealedPmc::image(const ChainState& state) const {
+  if (!options_.denoise_records) return state.x;
+  return posterior_.prior->denoise(state.x, annealing(state.k).sigma, {seed_, state.first_chain, state.k});
 }
 
 namespace {
@@ -68,10 +94,12 @@ std::unique_ptr<Sampler> make_pmc(Settings& settings, const SamplerContext& cont
 
 template <Discretization discretization>
 std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& context) {
-  AnnealedPmc::Options options{.discretization = discretization, .schedule = nullptr};
+  AnnealedPmc::Options options{.discretization = discretization, .schedule = nullptr, .steps = context.steps};
   options.schedule = make_schedule(settings.section("schedule"), context.steps);
   options.gamma = settings.number("step_size", positive);
   if (settings.has("pull")) options.pull = settings.number("pull", positive);
+  options.denoised = settings.choice("likelihood_at", {"iterate", "denoised"}, "iterate") == "denoised";
+  options.denoise_records = settings.choice("records", {"iterate", "denoised"}, "iterate") == "denoised";
   options.warm = settings.choice("noise", {"paper", "warm"}, "paper") == "warm";
   return std::make_unique<AnnealedPmc>(context.posterior, context.seed, options);
 }

@@ -26,28 +26,39 @@ class Pmc final : public Sampler {
   Options options_;
 };
 
-/// Algorithm 2: sigma_k and alpha_k fall along a schedule.
+/// Algorithm 2: sigma_k and alpha_k fall along a schedule. The options that are off in the paper act until it settles.
 class AnnealedPmc final : public Sampler {
  public:
   struct Options {
     Discretization discretization = Discretization::red;
     double gamma = 0;
     std::shared_ptr<const Schedule> schedule;
-    bool warm = false;                                      ///< noise of variance 2 gamma alpha_k in place of 2 gamma
+    bool warm = false;      ///< noise of variance 2 gamma_k alpha_k in place of 2 gamma
+    bool denoised = false;  ///< the data are compared with D(x), not with x
+    bool denoise_records = false;
     double pull = std::numeric_limits<double>::infinity();  ///< bound on gamma_k alpha_k / sigma_k^2
+    int64_t steps = 1;
   };
   AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
   StepInfo step(ChainState& state) const override;
+  /// x carries noise of sigma_min, which the smoothed prior takes for image; the denoised x is the image without.
+  Tensor image(const ChainState& state) const override;
   Annealing annealing(int64_t k) const override { return options_.schedule->at(k); }
-  /// The last, and smallest.
-  double step_size() const override { return step_size(std::numeric_limits<int64_t>::max()); }
+  /// That of the last iteration.
+  double step_size() const override { return step_size(options_.steps - 1); }
+  bool is_the_papers() const override;
 
  private:
+  struct Drift {
+    Tensor grad_g, score;
+  };
+  Drift drift(const Tensor& x, double gamma, Annealing level, const Cursor& at) const;
   double step_size(int64_t k) const;
 
   Posterior posterior_;
   uint64_t seed_;
   Options options_;
+  Annealing settled_;
 };
 
 }  // namespace penumbra

@@ -32,10 +32,14 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
   virtual StepInfo step(ChainState& state) const = 0;
+  /// The image that an iterate stands for in records and samples.
+  virtual Tensor image(const ChainState& state) const { return state.x; }
   /// sigma_k and alpha_k, for diagnostics and certificates.
   virtual Annealing annealing(int64_t k) const = 0;
   /// gamma.
   virtual double step_size() const = 0;
+  /// Whether the theorems are about it: false where options changed the paper's algorithm.
+  virtual bool is_the_papers() const { return true; }
   /// The standard deviation of x_0, where the method itself says from what noise it starts.
   virtual std::optional<double> start_sd() const { return std::nullopt; }
 };

@@ -41,7 +41,7 @@ std::vector<Method> methods(const Problem& problem, bool quick, int64_t steps) {
   const auto tuned = tuning(problem.task.key);
   const auto length = langevin_steps(problem, quick, steps);
   const auto few = std::min<int64_t>(length, 200);
-  const double level = problem.denoiser_sigma > 0 ? problem.denoiser_sigma : 0.05;
+  const double level = 0.05;
   return {
       {"TV", fmt::format("{{kind: tv, steps: {}, lambda: {}}}", std::min<int64_t>(length, 40), tuned.tv_weight)},
       {"PnP", fmt::format("{{kind: pnp, steps: {}, sigma: {:.17g}, strength: {}}}", few, level, tuned.pnp_strength),

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "app/experiments/linear/scaled_denoiser.h"
 #include "app/generation.h"
 #include "likelihoods/gaussian.h"
 #include "training/images.h"
@@ -66,8 +67,8 @@ void choose_denoiser(Problem& problem, const ProblemOptions& options) {
       "{{kind: network, file: '{}', compute: float32, sigma_range: [{:.17g}, {:.17g}], network_pixel_range: [0, 1], "
       "pixel_range: [-1, 1], image_shape: [{}, {}, {}]}}",
       std::filesystem::absolute(options.denoiser).string(), level, level, shape[0], shape[1], shape[2]);
-  problem.denoiser = make_prior(Settings::from_text(text, "--denoiser"), problem.placement);
-  problem.denoiser_sigma = 2 * level;
+  const auto one = make_prior(Settings::from_text(text, "--denoiser"), problem.placement);
+  problem.denoiser = std::make_shared<ScaledDenoiser>(one, 2 * level);
   problem.denoiser_name = options.denoiser.filename().string();
 }
 

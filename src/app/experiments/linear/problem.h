@@ -23,7 +23,6 @@ struct Problem {
   double norm_sq = 0;          ///< |A|^2
   std::shared_ptr<const Score> prior;
   std::shared_ptr<const Score> denoiser;  ///< of PnP and RED
-  double denoiser_sigma = 0;              ///< the one level that the denoiser knows; 0: any
   std::string denoiser_name;
 
   /// The likelihood of images [first, first + count), `chains` chains each.

@@ -33,10 +33,10 @@ double psnr_of_means(const Tensor& x, int64_t chains, const Tensor& truths) {
   return (-10 * mse.log10()).sum().item<double>();
 }
 
-/// The last iterate, and for Langevin chains every tenth of their last fifth, when sigma and alpha have settled.
+/// The last iterate, and for Langevin chains every fifth of their last tenth, when sigma and alpha have settled.
 bool records(const SamplerEntry& entry, int64_t k, int64_t steps) {
   if (k == steps) return true;
-  return entry.random && entry.langevin && 5 * k > 4 * steps && (steps - k) % 10 == 0;
+  return entry.random && entry.langevin && 10 * k > 9 * steps && (steps - k) % 5 == 0;
 }
 
 /// Mean and SD over the chains of each image and over recorded iterates.
@@ -142,7 +142,7 @@ Reconstruction reconstruct(const Problem& problem, const Method& method, const S
     Pooled pooled(chains);
     for (size_t point = 0; state.k < prepared.steps;) {
       prepared.sampler->step(state);
-      if (records(*prepared.entry, state.k, prepared.steps)) pooled.add(state.x);
+      if (records(*prepared.entry, state.k, prepared.steps)) pooled.add(prepared.sampler->image(state));
       if (state.k % every != 0 && state.k != prepared.steps) continue;
       on_step(method.name, first * prepared.steps + state.k * count, images * prepared.steps);
       if (result.course.size() <= point) result.course.emplace_back(state.k, 0);

@@ -1,5 +1,5 @@
 /// One method on one problem: all images, all chains, and what came out. A Langevin chain gives mean and SD by the
-/// recorded iterates of its last fifth, DPS and the MAP methods by their last.
+/// recorded iterates of its last tenth, DPS and the MAP methods by their last.
 #pragma once
 
 #include <functional>
