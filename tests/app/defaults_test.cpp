@@ -49,14 +49,19 @@ TEST(Defaults, AreTheFormulasOfTheDocumentation) {
   const double L_g = *problem.posterior.likelihood->lipschitz();
   const double sigma_min = derived(problem, "schedule.sigma_min"), sigma_0 = derived(problem, "schedule.sigma_0");
   // Derived numbers have three digits: half a percent.
-  EXPECT_NEAR(sigma_min, 2 / std::sqrt(L_g), 0.005 * sigma_min);
+  EXPECT_NEAR(sigma_min, 0.3 / std::sqrt(L_g), 0.005 * sigma_min);
   // Four SDs from 64 draws of 12 pixels: the SD is known to 1/sqrt(2 * 768).
   EXPECT_NEAR(sigma_0, 4 * std::sqrt(0.3), 0.1 * sigma_0);
-  EXPECT_NEAR(derived(problem, "step_size"), 0.5 / L_g, 0.005 / L_g);
-  EXPECT_EQ(problem.sampler->step_size(), derived(problem, "step_size"));
+  EXPECT_NEAR(derived(problem, "step_size"), 1 / L_g, 0.005 / L_g);
+  EXPECT_NEAR(derived(problem, "schedule.alpha_0"), 0.2 * L_g, 0.01 * L_g);
+  EXPECT_EQ(derived(problem, "pull"), 0.2);
+  EXPECT_NEAR(problem.sampler->step_size(), 0.2 * sigma_min * sigma_min, 1e-15);
+  EXPECT_TRUE(contains(problem.resolved, "noise: warm"));
+  EXPECT_TRUE(contains(problem.resolved, "likelihood_at: denoised"));
+  EXPECT_TRUE(contains(problem.resolved, "records: denoised"));
   const auto steps = problem.plan.steps;
   EXPECT_EQ(static_cast<double>(steps), derived(problem, "steps"));
-  EXPECT_NEAR(static_cast<double>(settled_at(*problem.sampler, steps)), 0.4 * static_cast<double>(steps),
+  EXPECT_NEAR(static_cast<double>(settled_at(*problem.sampler, steps)), 0.9 * static_cast<double>(steps),
               0.02 * static_cast<double>(steps));
   EXPECT_NEAR(problem.sampler->annealing(steps - 1).alpha, 1, 1e-9);
   EXPECT_EQ(problem.sampler->annealing(steps - 1).sigma, sigma_min);
@@ -68,8 +73,16 @@ TEST(Defaults, GivenKeysAreKept) {
   EXPECT_EQ(problem.sampler->step_size(), 1e-6);
   EXPECT_EQ(problem.plan.steps, 70);
   EXPECT_EQ(problem.plan.chains, 3);
-  ASSERT_EQ(problem.derived.size(), 1U);
+  ASSERT_EQ(problem.derived.size(), 3U);
   EXPECT_EQ(problem.derived[0].key, "schedule.sigma_0");
+}
+
+TEST(Defaults, WhoWritesOutStepAndScheduleHasThePapersAlgorithm) {
+  const auto problem = load(gaussian_prior + likelihood(0.01) +
+                            "sampler: {step_size: 1e-6, steps: 70, schedule: {sigma_0: 2, sigma_min: 0.1, xi: 0.9}}\n");
+  EXPECT_TRUE(problem.derived.empty());
+  EXPECT_TRUE(problem.sampler->is_the_papers());
+  EXPECT_EQ(problem.sampler->annealing(0).alpha, 4 * 100);
 }
 
 TEST(Defaults, TheResolvedConfigurationIsComplete) {

@@ -95,6 +95,57 @@ TEST_F(StepTest, WarmNoiseIsThatOfTheAnnealedPosterior) {
               x + gamma * alpha * (score(x, sigma) - grad_g(x) / alpha) + std::sqrt(2 * gamma * alpha) * z());
 }
 
+TEST_F(StepTest, DataAreComparedWithTheDenoisedImageUntilTheScheduleSettles) {
+  const double gamma = 0.03, sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
+  const auto moved = [&](double level, double weight) {
+    const auto S = score(x, level), grad = grad_g(x + level * level * S);
+    return x - gamma * (grad - weight * S) + std::sqrt(2 * gamma) * z();
+  };
+  const std::string options = "{step_size: 0.03, likelihood_at: denoised, schedule: ";
+  const auto annealing = options + "{sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}";
+  expect_same(step("apmc-red", annealing), moved(sigma, alpha));
+  expect_same(step("apmc-pnp", annealing), moved(sigma, alpha));
+  // 0.1 is reached after 33 steps of 0.9, after 6 of 0.5.
+  const auto settled = options + "{sigma_0: 3, sigma_min: 0.1, xi: 0.5, alpha_0: 2}}";
+  expect_same(step("apmc-red", settled), step("apmc-red",
+                                              "{step_size: 0.03, schedule: {sigma_0: 3, sigma_min: 0.1, "
+                                              "xi: 0.5, alpha_0: 2}}"));
+}
+
+TEST_F(StepTest, PullCutsTheStepWhereItIsTooLongForThePrior) {
+  const double sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
+  const auto expected = [&](double gamma) {
+    return x - gamma * (grad_g(x) - alpha * score(x, sigma)) + std::sqrt(2 * gamma) * z();
+  };
+  const std::string schedule = "schedule: {sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}";
+  // gamma alpha_k / sigma_k^2 is 0.06 with the whole step.
+  expect_same(step("apmc-red", "{step_size: 0.03, pull: 0.07, " + schedule), expected(0.03));
+  expect_same(step("apmc-red", "{step_size: 0.03, pull: 0.01, " + schedule), expected(0.005));
+}
+
+TEST_F(StepTest, DenoisedRecordsAreTheIteratesWithoutTheNoiseOfTheirLevel) {
+  auto settings = Settings::from_text(
+      "{step_size: 0.03, records: denoised, schedule: {sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}", "test");
+  const auto sampler = find_named(sampler_entries(), "apmc-pnp")->make(settings, {posterior, seed, 100});
+  const double sigma = 3 * std::pow(0.9, 11);
+  expect_same(sampler->image({x, k, first_chain}), x + sigma * sigma * score(x, sigma));
+  EXPECT_FALSE(sampler->is_the_papers());
+}
+
+/// What likelihood_at: denoised promises: for a Gaussian prior D(x) settles at the mean of the posterior whose data
+/// have variance alpha beta^2, whatever sigma. The mean of the iteration has no noise, so it can be followed exactly.
+TEST_F(StepTest, TheDenoisedImageSettlesAtThePosteriorMeanOfAGaussianPrior) {
+  const double sigma = 1.3, alpha = 4;
+  const GaussianMixture gaussian(shape, {Component{1, mu, Covariance::full(Sigma)}});
+  auto mean = at::zeros({1, 1, 2, 3}, at::kDouble);
+  const auto denoised = [&] { return mean + sigma * sigma * gaussian.score(mean, sigma); };
+  const double gamma = 0.02;
+  for (int i = 0; i < 20000; ++i) mean = mean - gamma * (grad_g(denoised()) - alpha * gaussian.score(mean, sigma));
+  const auto precision = at::linalg_inv(Sigma) + A.t().matmul(A) / (alpha * beta * beta);
+  const auto pull = at::linalg_inv(Sigma).matmul(mu) + A.t().matmul(y) / (alpha * beta * beta);
+  expect_same(denoised().flatten() + 100, at::linalg_inv(precision).matmul(pull) + 100);
+}
+
 TEST_F(StepTest, PnpUlaProjectsTheRedStep) {
   const double gamma = 0.03, sigma = 0.4;
   const auto free = x - gamma * (grad_g(x) - 1.5 * score(x, sigma)) + std::sqrt(2 * gamma) * z();
