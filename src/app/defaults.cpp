@@ -52,7 +52,9 @@ class Deriver {
     if (annealed) need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
     if (!(entry_.name == "pnp-ula" && sampler_.text("variant", "cus") == "ori"))
       need(smallest, [&] { return last_level(smallest); });
-    need("step_size", [&] { return step(smallest); });
+    const double sigma = given(smallest) ? read(smallest) : 5.0 / 255;
+    const double alpha = largest_weight(annealed, has_schedule, sigma);
+    need("step_size", [&] { return step({sigma, alpha}); });
     need("steps", [&] { return length(annealed); });
     if (annealed && kind == "geometric") need("schedule.xi", [&] { return decay(); });
   }
@@ -75,10 +77,13 @@ class Deriver {
   }
 
   void deterministic() {
+    // RED's residual has a slope of about one: it adds tau to the curvature.
+    const double tau = entry_.name == "red" ? residual_weight() : 0;
     need("step_size", [&] {
-      const double L_g = curvature("step_size");
-      if (L_g == 0) sampler_.fail("step_size", "missing; without data there is no curvature to derive it from");
-      return Found{1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}", L_g)};
+      const double L = curvature("step_size") + tau;
+      if (L == 0) sampler_.fail("step_size", "missing; without data there is no curvature to derive it from");
+      if (tau > 0) return Found{1 / L, fmt::format("1 / (L_g + tau), L_g = {:.3g}, tau = {:.3g}", L - tau, tau)};
+      return Found{1 / L, fmt::format("1 / L_g, L_g = {:.3g}", L)};
     });
     need("steps", [&] { return Found{entry_.name == "tv" ? 40.0 : 200.0, "enough for most problems"}; });
   }
@@ -93,7 +98,10 @@ class Deriver {
     if (!given(key)) {
       const Found found = formula();
       // Of xi it is the distance from 1 that counts.
-      const double value = key == "schedule.xi" ? 1 - rounded(1 - found.value) : rounded(found.value);
+      double value = key == "schedule.xi" ? 1 - rounded(1 - found.value) : rounded(found.value);
+      // Rounding must not carry a noise level out of the range that it was taken from.
+      const auto [low, high] = posterior_.prior->sigma_range();
+      if (key.find("sigma") != key.npos) value = std::clamp(value, low, high);
       sampler_.set_default(key, fmt::format("{:.10g}", value));
       derived_.push_back({key, value, found.why});
     }
@@ -111,18 +119,12 @@ class Deriver {
     return dot == key.npos ? sampler_.number(key) : sampler_.section(key.substr(0, dot)).number(key.substr(dot + 1));
   }
 
-  /// The prior's largest scale: the width of the pixels' range, four SDs for a prior that can only be drawn from.
   double pixel_width(const std::string& needed_by) {
-    if (width_) return *width_;
-    if (const auto range = posterior_.prior->pixel_range()) {
-      width_ = range->second - range->first;
-    } else if (const auto draws = posterior_.prior->draw(64, {})) {
-      width_ = 4 * draws->to(at::kDouble).var(0).mean().sqrt().item<double>();
-    } else {
+    if (!width_) width_ = posterior_.prior->pixel_width();
+    if (!width_)
       sampler_.fail(needed_by,
                     "missing; this prior names no range of its pixels to derive it from (prior.pixel_range); expected "
                     "a number");
-    }
     return *width_;
   }
 
@@ -149,18 +151,33 @@ class Deriver {
     return {resolved, fmt::format("2 / sqrt(L_g), L_g = {:.3g}: what the data resolve", L_g)};
   }
 
-  /// alpha_k L_sigma_k <= alpha_0 = 1/sigma_min^2 at every step of the schedule, so one limit holds for all of it.
-  Found step(const std::string& smallest) {
-    const double L_g = curvature("step_size");
-    const double sigma = given(smallest) ? read(smallest) : 5.0 / 255;
+  /// The alpha for which alpha / sigma^2 is the largest weight times curvature of the prior. With alpha_k =
+  /// max(alpha_0 sigma_k^2, 1) and sigma_k >= sigma = sigma_min, alpha_k / sigma_k^2 <= max(alpha_0, 1 / sigma_min^2)
+  /// all along the schedule. Always asked for, so that the resolved configuration has one order.
+  double largest_weight(bool annealed, bool has_schedule, double sigma) {
+    if (entry_.name == "pnp-ula") return sampler_.number("alpha", 1, positive);
+    if (!has_schedule) return 1;
+    auto schedule = sampler_.section("schedule");
+    if (!annealed) return schedule.number("alpha", 1, positive);
+    const double alpha_0 = schedule.number("alpha_0", sigma > 0 ? 1 / (sigma * sigma) : 1.0, positive);
+    return std::max(alpha_0 * sigma * sigma, 1.0);
+  }
+
+  double residual_weight() {
+    const double sigma = sampler_.number("sigma", positive);
+    return sampler_.number("tau", 1 / (sigma * sigma), positive);
+  }
+
+  Found step(const Annealing& stiffest) {
+    const double L_g = curvature("step_size"), sigma = stiffest.sigma, a = stiffest.alpha / (sigma * sigma);
     if (sigma == 0) sampler_.fail("step_size", "missing; with sigma 0 it cannot be derived; expected a number");
     theory::BoundInputs inputs;
     inputs.theorem = theory::theorem_of(entry_.discretization, entry_.annealed);
     inputs.L_g = L_g;
-    inputs.iterations.push_back({{sigma, 1}, 1 / (sigma * sigma), {}});
+    inputs.iterations.push_back({stiffest, 1 / (sigma * sigma), {}});
     return {stability_share * theory::stability_limit(inputs),
-            fmt::format("a quarter of the stability limit with L_g = {:.3g} and the prior's 1/sigma^2 = {:.3g}", L_g,
-                        1 / (sigma * sigma))};
+            fmt::format("a quarter of the stability limit with L_g = {:.3g} and the prior's {} = {:.3g}", L_g,
+                        stiffest.alpha > 1 ? "alpha/sigma^2" : "1/sigma^2", a)};
   }
 
   /// What the data leave open mixes as slowly as the prior: in 1 / (gamma curvature) steps, curvature 1/SD^2.
