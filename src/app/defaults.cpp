@@ -12,7 +12,7 @@ namespace penumbra::app {
 namespace {
 
 // The constants of docs/samplers.md. Annealed chains: tuned on training images.
-constexpr double annealed_resolution = 0.3;  // sigma_min over the SD of what the data determine best
+constexpr double annealed_resolution = 0.6;  // sigma_min over the SD of what the data determine best
 constexpr double annealed_pull = 0.2;        // of the denoiser's correction in a step
 constexpr double annealing_share = 0.9;      // of the steps; the others are taken when the schedule has settled
 constexpr int64_t annealed_steps = 600;
@@ -58,7 +58,9 @@ class Deriver {
     const auto smallest = has_schedule ? "schedule.sigma" : "sigma";
     if (!(entry_.name == "pnp-ula" && sampler_.text("variant", "cus") == "ori"))
       need(smallest, [&] { return last_level(smallest, resolution_multiple); });
-    need("step_size", [&] { return step(smallest); });
+    const double sigma = given(smallest) ? read(smallest) : 5.0 / 255;
+    const double alpha = constant_weight(has_schedule);
+    need("step_size", [&] { return step({sigma, alpha}); });
     need("steps", [&] { return length(); });
   }
 
@@ -100,10 +102,13 @@ class Deriver {
   }
 
   void deterministic() {
+    // RED's residual has a slope of about one: it adds tau to the curvature.
+    const double tau = entry_.name == "red" ? residual_weight() : 0;
     need("step_size", [&] {
-      const double L_g = curvature("step_size");
-      if (L_g == 0) sampler_.fail("step_size", "missing; without data there is no curvature to derive it from");
-      return Found{1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}", L_g)};
+      const double L = curvature("step_size") + tau;
+      if (L == 0) sampler_.fail("step_size", "missing; without data there is no curvature to derive it from");
+      if (tau > 0) return Found{1 / L, fmt::format("1 / (L_g + tau), L_g = {:.3g}, tau = {:.3g}", L - tau, tau)};
+      return Found{1 / L, fmt::format("1 / L_g, L_g = {:.3g}", L)};
     });
     need("steps", [&] { return Found{entry_.name == "tv" ? 40.0 : 200.0, "enough for most problems"}; });
   }
@@ -118,7 +123,10 @@ class Deriver {
     if (!given(key)) {
       const Found found = formula();
       // Of xi it is the distance from 1 that counts.
-      const double value = key == "schedule.xi" ? 1 - rounded(1 - found.value) : rounded(found.value);
+      double value = key == "schedule.xi" ? 1 - rounded(1 - found.value) : rounded(found.value);
+      // Rounding must not carry a noise level out of the range that it was taken from.
+      const auto [low, high] = posterior_.prior->sigma_range();
+      if (key.find("sigma") != key.npos) value = std::clamp(value, low, high);
       sampler_.set_default(key, fmt::format("{:.10g}", value));
       derived_.push_back({key, value, found.why});
     }
@@ -136,18 +144,12 @@ class Deriver {
     return dot == key.npos ? sampler_.number(key) : sampler_.section(key.substr(0, dot)).number(key.substr(dot + 1));
   }
 
-  /// The prior's largest scale: the width of the pixels' range, four SDs for a prior that can only be drawn from.
   double pixel_width(const std::string& needed_by) {
-    if (width_) return *width_;
-    if (const auto range = posterior_.prior->pixel_range()) {
-      width_ = range->second - range->first;
-    } else if (const auto draws = posterior_.prior->draw(64, {})) {
-      width_ = 4 * draws->to(at::kDouble).var(0).mean().sqrt().item<double>();
-    } else {
+    if (!width_) width_ = posterior_.prior->pixel_width();
+    if (!width_)
       sampler_.fail(needed_by,
                     "missing; this prior names no range of its pixels to derive it from (prior.pixel_range); expected "
                     "a number");
-    }
     return *width_;
   }
 
@@ -190,17 +192,27 @@ class Deriver {
     return {std::max(wanted, 1 / (sigma_0 * sigma_0)), "a fifth of the denoiser's correction in a step"};
   }
 
-  Found step(const std::string& smallest) {
-    const double L_g = curvature("step_size");
-    const double sigma = given(smallest) ? read(smallest) : 5.0 / 255;
+  /// Always asked for, so that the resolved configuration has one order.
+  double constant_weight(bool has_schedule) {
+    if (entry_.name == "pnp-ula") return sampler_.number("alpha", 1, positive);
+    return has_schedule ? sampler_.section("schedule").number("alpha", 1, positive) : 1;
+  }
+
+  double residual_weight() {
+    const double sigma = sampler_.number("sigma", positive);
+    return sampler_.number("tau", 1 / (sigma * sigma), positive);
+  }
+
+  Found step(const Annealing& stiffest) {
+    const double L_g = curvature("step_size"), sigma = stiffest.sigma, a = stiffest.alpha / (sigma * sigma);
     if (sigma == 0) sampler_.fail("step_size", "missing; with sigma 0 it cannot be derived; expected a number");
     theory::BoundInputs inputs;
     inputs.theorem = theory::theorem_of(entry_.discretization, entry_.annealed);
     inputs.L_g = L_g;
-    inputs.iterations.push_back({{sigma, 1}, 1 / (sigma * sigma), {}});
+    inputs.iterations.push_back({stiffest, 1 / (sigma * sigma), {}});
     return {stability_share * theory::stability_limit(inputs),
-            fmt::format("a quarter of the stability limit with L_g = {:.3g} and the prior's 1/sigma^2 = {:.3g}", L_g,
-                        1 / (sigma * sigma))};
+            fmt::format("a quarter of the stability limit with L_g = {:.3g} and the prior's {} = {:.3g}", L_g,
+                        stiffest.alpha > 1 ? "alpha/sigma^2" : "1/sigma^2", a)};
   }
 
   /// What the data leave open mixes as slowly as the prior: in 1 / (gamma curvature) steps, curvature 1/SD^2.

@@ -72,7 +72,7 @@ std::optional<DenseData> dense_data(const Problem& problem, int64_t largest) {
     A = at::cat({at::real(A), at::imag(A)});
     y = at::cat({at::real(y), at::imag(y)});
   }
-  return DenseData{to_double(A), to_double(y), gaussian->noise_sd()};
+  return DenseData{to_double(A), to_double(y), *gaussian->noise_sd()};
 }
 
 std::optional<ExactProblem> exact_problem(const Problem& problem, int64_t largest) {

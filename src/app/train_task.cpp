@@ -56,7 +56,7 @@ std::shared_ptr<const training::Task> make_task(const ReconstructionPlan& plan, 
   training::LinearMeasurement measurement;
   // The likelihood owns the model.
   measurement.A = {likelihood, &likelihood->model()};
-  const double unit = likelihood->noise_sd();
+  const double unit = likelihood->noise_sd().value();
   measurement.norm_sq = likelihood->lipschitz().value() * unit * unit;
   measurement.beta =
       plan.snr_db ? std::pow(10, (level_db(*measurement.A, images, placement) - *plan.snr_db) / 20) : unit;

@@ -3,7 +3,8 @@
 /// The counter of the Philox 4x32-10 generator is (block, iteration, chain, stream), its key the seed, so a number
 /// has the same bits for any number of threads and any split of the chains into batches or processes. The
 /// transformation to normal numbers is our own arithmetic, without libm, and compiled without fused multiply-adds:
-/// the bits are the same on every machine.
+/// the bits are the same on every CPU. A GPU draws the same numbers up to the last digits, since its logarithms and
+/// sines are its own.
 #pragma once
 
 #include <cstdint>

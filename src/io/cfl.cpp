@@ -40,6 +40,10 @@ bool looks_like_cfl(const fs::path& path) {
   return has_cfl_extension(path) || (!fs::exists(path, ignored) && fs::exists(with_extension(path, ".hdr"), ignored));
 }
 
+fs::path other_of_pair(const fs::path& path) {
+  return with_extension(path, path.extension() == ".cfl" ? ".hdr" : ".cfl");
+}
+
 Tensor read_cfl(const fs::path& path) {
   const auto header = with_extension(path, ".hdr"), data = with_extension(path, ".cfl");
   require_pair(header, data);

@@ -13,6 +13,9 @@ namespace penumbra::io {
 /// Whether a name, or a stem that BART's own commands would take, is that of such a pair.
 bool looks_like_cfl(const std::filesystem::path& path);
 
+/// The other file of the pair of which `path` is one.
+std::filesystem::path other_of_pair(const std::filesystem::path& path);
+
 /// complex64 with all 16 dimensions in BART's order, READ first. `path` is either file or their common stem. Throws
 /// InputError where one is missing or they do not fit together.
 Tensor read_cfl(const std::filesystem::path& path);

@@ -63,7 +63,7 @@ std::string pack(const Kspace& kspace) {
   std::string bytes;
   append(bytes, kspace.format);
   append(bytes, std::to_string(kspace.slices));
-  for (const auto& array : {kspace.samples, kspace.mask, kspace.noise}) append(bytes, array);
+  for (const auto& array : {kspace.samples, kspace.mask, kspace.averages, kspace.noise}) append(bytes, array);
   return bytes;
 }
 
@@ -72,7 +72,8 @@ Kspace unpack_kspace(const std::string& bytes, const std::string& name) {
   Kspace kspace;
   kspace.format = next(cursor);
   kspace.slices = std::stoll(std::string(next(cursor)));
-  for (auto* array : {&kspace.samples, &kspace.mask, &kspace.noise}) *array = next_array(cursor, name);
+  for (auto* array : {&kspace.samples, &kspace.mask, &kspace.averages, &kspace.noise})
+    *array = next_array(cursor, name);
   return kspace;
 }
 

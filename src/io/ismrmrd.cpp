@@ -120,6 +120,7 @@ class Collected {
     Kspace kspace;
     kspace.mask = count_.gt(0);
     kspace.samples = sum_ / count_.clamp_min(1);
+    if (count_.gt(1).any().item<bool>()) kspace.averages = count_;
     return kspace;
   }
 

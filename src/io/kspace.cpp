@@ -97,6 +97,12 @@ Kspace read_kspace(const fs::path& path, int64_t slice) {
   return kspace;
 }
 
+fs::path kspace_file(Settings& settings, const std::string& key) {
+  const auto path = settings.file(key);
+  if (const auto other = other_of_pair(path); looks_like_cfl(path) && fs::exists(other)) settings.note_file(other);
+  return path;
+}
+
 Tensor read_complex(const fs::path& path) {
   const auto name = path.string();
   Tensor array;

@@ -12,8 +12,11 @@ class ClippedLikelihood final : public Likelihood {
 
   std::vector<Misfit> misfit(const Tensor& x) const override { return likelihood_->misfit(x); }
   std::optional<double> lipschitz() const override { return likelihood_->lipschitz(); }
-  std::optional<double> noise_level() const override { return likelihood_->noise_level(); }
+  bool has_data() const override { return likelihood_->has_data(); }
+  std::optional<double> noise_sd() const override { return likelihood_->noise_sd(); }
   Tensor simulate(const Tensor& x, const Cursor& at) const override { return likelihood_->simulate(x, at); }
+
+  const Likelihood& unclipped() const { return *likelihood_; }
 
  private:
   Tensor do_value(const Tensor& x) const override { return likelihood_->value(x); }

@@ -5,11 +5,19 @@
 #include "core/error.h"
 
 namespace penumbra {
+namespace {
+
+bool fits(const Tensor& y, const Shape& shape) {
+  const auto rows = y.dim() == static_cast<int64_t>(shape.size()) + 1 ? 1 : 0;
+  return y.sizes().slice(rows) == at::IntArrayRef(shape);
+}
+
+}  // namespace
 
 GaussianLikelihood::GaussianLikelihood(std::shared_ptr<const ForwardModel> A, Tensor y, double beta)
     : Likelihood(A->image_shape()), A_(std::move(A)), y_(std::move(y)), beta_(beta) {
   if (!(beta > 0)) input_error("likelihood: noise_sd must be positive, found {}", beta);
-  if (y_.defined() && y_.sizes() != at::IntArrayRef(A_->data_shape()))
+  if (y_.defined() && !fits(y_, A_->data_shape()))
     input_error("likelihood: expected data of {}, found {}", describe(A_->data_shape()), describe(y_.sizes()));
 }
 
@@ -20,7 +28,7 @@ Tensor GaussianLikelihood::do_value(const Tensor& x) const {
 Tensor GaussianLikelihood::do_grad(const Tensor& x) const { return A_->vjp(x, A_->apply(x) - y_) / (beta_ * beta_); }
 
 std::vector<Misfit> GaussianLikelihood::misfit(const Tensor& x) const {
-  const auto count = y_.numel() * (y_.is_complex() ? 2 : 1);
+  const auto count = element_count(A_->data_shape()) * (y_.is_complex() ? 2 : 1);
   return {{"data", 2 * do_value(x) / static_cast<double>(count), count}};
 }
 

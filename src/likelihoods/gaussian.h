@@ -8,18 +8,18 @@ namespace penumbra {
 
 class GaussianLikelihood : public Likelihood {
  public:
-  /// y has the model's data shape; beta is the standard deviation of the noise, for each real component.
+  /// y has the model's data shape, or is a batch of such, one for each chain; beta is the standard deviation of the
+  /// noise, for each real component.
   GaussianLikelihood(std::shared_ptr<const ForwardModel> A, Tensor y, double beta);
 
   std::vector<Misfit> misfit(const Tensor& x) const override;
   /// |A|^2 / beta^2 for a linear model.
   std::optional<double> lipschitz() const override;
-  std::optional<double> noise_level() const override { return beta_; }
+  std::optional<double> noise_sd() const override { return beta_; }
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 
   const ForwardModel& model() const { return *A_; }
   const Tensor& data() const { return y_; }
-  double noise_sd() const { return beta_; }
 
  private:
   Tensor do_value(const Tensor& x) const override;

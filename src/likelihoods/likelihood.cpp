@@ -11,8 +11,14 @@
 namespace penumbra {
 namespace {
 
+bool measures_complex(const ForwardModel& model, const Placement& placement) {
+  Shape one = model.image_shape();
+  one.insert(one.begin(), 1);
+  return model.apply(place(at::zeros(one), placement)).is_complex();
+}
+
 /// y from the file that the configuration names, checked against what the model measures.
-Tensor read_data(Settings& settings, const ForwardModel& model) {
+Tensor read_data(Settings& settings, const ForwardModel& model, const Placement& placement) {
   const auto path = settings.file("data");
   auto y = io::read_npy(path);
   const Shape& shape = model.data_shape();
@@ -22,6 +28,9 @@ Tensor read_data(Settings& settings, const ForwardModel& model) {
   if (y.sizes() != at::IntArrayRef(shape))
     input_error("{}: expected an array of {}, as {} measures, found {}", path.string(), describe(shape), model.name(),
                 describe(y.sizes()));
+  if (y.is_complex() && !measures_complex(model, placement))
+    settings.fail("data", fmt::format("expected real numbers, as {} measures, found complex ones in {}", model.name(),
+                                      path.string()));
   if (!y.isfinite().all().item<bool>())
     input_error("{}: expected finite numbers, found NaN or infinity", path.string());
   return y;
@@ -33,7 +42,7 @@ std::unique_ptr<Likelihood> make_gaussian(const ForwardModelEntry& entry, Settin
   const double beta = settings.number("noise_sd", positive);
   Tensor y;
   if (purpose == Purpose::sample)
-    y = read_data(settings, *A);
+    y = read_data(settings, *A, placement);
   else
     settings.ignore("data");
   return std::make_unique<GaussianLikelihood>(A, y.defined() ? place(y, placement) : y, beta);

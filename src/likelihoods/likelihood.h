@@ -40,7 +40,7 @@ class Likelihood {
   virtual std::optional<double> lipschitz() const { return std::nullopt; }
 
   /// beta, where all of the data have the same noise.
-  virtual std::optional<double> noise_level() const { return std::nullopt; }
+  virtual std::optional<double> noise_sd() const { return std::nullopt; }
 
   /// Draws a measurement of x with this likelihood's noise.
   virtual Tensor simulate(const Tensor& x, const Cursor& at) const = 0;

@@ -26,7 +26,7 @@ class MriLikelihood final : public GaussianLikelihood {
                 MriPictures pictures = {});
 
   /// The bound gain2 / beta^2, at once: a power iteration on a scan of many coils takes minutes to find little less.
-  std::optional<double> lipschitz() const override { return frame_.gain2 / (noise_sd() * noise_sd()); }
+  std::optional<double> lipschitz() const override { return frame_.gain2 / (*noise_sd() * *noise_sd()); }
 
   /// The whole k-space, complex64 [chains, coils, H, W], as a scanner's file has it: zeros where nothing is measured.
   Tensor simulate(const Tensor& x, const Cursor& at) const override;

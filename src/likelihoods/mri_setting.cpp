@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/error.h"
+#include "core/nearest.h"
 #include "io/kspace.h"
 #include "likelihoods/mri.h"
 #include "models/coil_image.h"
@@ -19,6 +20,7 @@ struct Scan {
   Tensor samples;   ///< [coils, H, W], zeros off the mask
   Tensor all;       ///< the same before anything was left out
   Tensor acquired;  ///< bool [H, W]: what the file holds
+  Tensor averages;  ///< [H, W]: how many readouts a sample is the mean of; undefined: it is one readout
   Tensor noise;     ///< [coils, N]
   Tensor mask;      ///< bool [H, W]
   Tensor maps;      ///< [coils, H, W]; undefined: one coil that sees everything alike
@@ -31,7 +33,8 @@ struct Scan {
 std::optional<double> number_or_auto(Settings& settings, const std::string& key, const std::string& otherwise) {
   if (settings.is_number(key)) return settings.number(key, positive);
   if (!settings.has(key) && otherwise != "auto") return settings.number(key, std::stod(otherwise));
-  settings.choice(key, {"auto"}, "auto");
+  const auto word = settings.text(key, "auto");
+  if (word != "auto") settings.fail(key, fmt::format("expected a number > 0 or auto, found {}", excerpt(word)));
   return std::nullopt;
 }
 
@@ -42,18 +45,19 @@ Scan read_scan(Settings& settings, Purpose purpose) {
     settings.ignore("slice");
     return scan;
   }
-  const auto path = settings.file("data");
+  const auto path = io::kspace_file(settings, "data");
   auto kspace = io::read_kspace(path, settings.integer("slice", 0, not_negative));
   scan.file = path.string();
   scan.all = scan.samples = kspace.samples.to(at::kComplexDouble);
   scan.acquired = kspace.mask;
+  scan.averages = kspace.averages;
   if (kspace.noise.defined()) scan.noise = kspace.noise.to(at::kComplexDouble);
   return scan;
 }
 
 /// [coils, H, W] of the data where there are any.
 Tensor read_maps(Settings& coils, const Scan& scan) {
-  const auto path = coils.file("file");
+  const auto path = io::kspace_file(coils, "file");
   auto maps = io::read_complex(path).to(at::kComplexDouble);
   if (maps.dim() == 2) maps = maps.unsqueeze(0);
   if (maps.dim() != 3)
@@ -121,6 +125,18 @@ Tensor estimate_covariance(const Settings& settings, const Scan& scan) {
   return covariance;
 }
 
+/// How many readouts each sample in the mask is the mean of: that much less than the noise scan's is its variance.
+double averages_of_all(const Settings& settings, const Scan& scan) {
+  if (!scan.averages.defined()) return 1;
+  const auto counts = scan.averages.masked_select(scan.mask);
+  const double least = counts.min().item<double>(), most = counts.max().item<double>();
+  if (least != most)
+    settings.fail("noise_sd", fmt::format("auto: expected as many averages of every sample in {}, for one noise level, "
+                                          "found {:g} to {:g}; expected a number",
+                                          scan.file, least, most));
+  return most;
+}
+
 struct Noise {
   double beta = 1;
   Tensor colour;  ///< lower triangle [coils, coils]; undefined: the noise counts as white
@@ -135,7 +151,9 @@ Noise read_noise(Settings& settings, const Scan& scan) {
   }
   const bool whiten = settings.flag("whiten", !given && scan.coils() > 1) && scan.coils() > 1;
   if (given && !whiten) return {*given, {}};
-  const auto covariance = estimate_covariance(settings, scan);
+  // Samples at the rim of k-space are averages themselves.
+  const double averages = given ? 1 : averages_of_all(settings, scan);
+  const auto covariance = estimate_covariance(settings, scan) / (scan.noise.defined() ? averages : 1);
   const double variance = at::real(covariance.diagonal()).mean().item<double>();
   if (!whiten) return {std::sqrt(variance), {}};
   // Where the level is given, the estimate says how it is shared among the coils.
@@ -169,9 +187,13 @@ Tensor estimated_phase(const Settings& image, const Scan& scan) {
   return at::where(phase.eq(0), at::ones_like(phase), phase);
 }
 
-double estimated_scale(const Settings& image, const Scan& scan) {
+/// White is what the prior's image shows: a large field of view has more of the dark around it.
+double estimated_scale(const Settings& image, const Scan& scan, const Shape& covered) {
   require_data(image, "scale", scan);
-  const double white = white_level(least_squares_image(scan.samples, scan.mask, scan.maps));
+  auto seen = least_squares_image(scan.samples, scan.mask, scan.maps);
+  for (const int64_t dim : {0, 1})
+    seen = around_centre(seen, dim, std::min(seen.size(dim), covered[static_cast<size_t>(dim)]));
+  const double white = white_level(seen);
   if (!(white > 0))
     image.fail("scale", fmt::format("auto: expected an image with signal, found none in {}", scan.file));
   return white;
@@ -183,7 +205,14 @@ struct Intensity {
   Tensor phase;  ///< complex [H, W]; undefined: none
 };
 
-Intensity read_intensity(Settings& image, const Scan& scan, const Shape& image_shape) {
+/// Height and width of the prior's image as it lies in the scan.
+Shape covered_size(const Shape& image_shape, const MriOrientation& orientation) {
+  if (orientation.quarter_turns % 2 != 0) return {image_shape[2], image_shape[1]};
+  return {image_shape[1], image_shape[2]};
+}
+
+Intensity read_intensity(Settings& image, const Scan& scan, const Shape& image_shape,
+                         const MriOrientation& orientation) {
   Intensity intensity;
   double span = 1;
   if (image.choice("values", {"signed", "magnitude"}, "signed") == "magnitude") {
@@ -199,15 +228,14 @@ Intensity read_intensity(Settings& image, const Scan& scan, const Shape& image_s
     image.fail("phase", "estimated: expected real images; one of two channels has a phase of its own");
   intensity.gain = scale.value_or(1) / span;
   if (estimate_phase) intensity.phase = estimated_phase(image, scan);
-  if (!scale) intensity.gain = estimated_scale(image, scan) / span;
+  if (!scale) intensity.gain = estimated_scale(image, scan, covered_size(image_shape, orientation)) / span;
   return intensity;
 }
 
 Shape scan_size(const Scan& scan, const Shape& image_shape, const MriOrientation& orientation) {
   if (scan.has_data()) return scan.samples.sizes().slice(1).vec();
   if (scan.maps.defined()) return scan.maps.sizes().slice(1).vec();
-  if (orientation.quarter_turns % 2 != 0) return {image_shape[2], image_shape[1]};
-  return {image_shape[1], image_shape[2]};
+  return covered_size(image_shape, orientation);
 }
 
 std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, const Placement& placement,
@@ -225,7 +253,7 @@ std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, c
   scan.mask = read_mask(settings.section("mask"), scan, size[0], size[1]);
   if (scan.has_data()) scan.samples = scan.samples * scan.mask;
   if (kind == "estimated") scan.maps = estimate_maps(coils, scan);
-  const auto intensity = read_intensity(image, scan, image_shape);
+  const auto intensity = read_intensity(image, scan, image_shape, orientation);
   const auto noise = read_noise(settings, scan);
 
   const auto maps = whitened(scan.maps, noise.colour);

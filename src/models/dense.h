@@ -9,7 +9,6 @@ class DenseModel final : public ForwardModel {
  public:
   DenseModel(Shape image_shape, Tensor matrix);
   bool linear() const override { return true; }
-  const Tensor& matrix() const { return matrix_; }
 
  private:
   Tensor do_apply(const Tensor& x) const override;

@@ -53,7 +53,7 @@ Tensor poisson_disc(Settings& settings, int64_t height, int64_t width) {
 
 /// Zeros and ones of [H, W], or of [W] for whole columns.
 Tensor from_file(Settings& settings, int64_t height, int64_t width) {
-  const auto path = settings.file("file");
+  const auto path = io::kspace_file(settings, "file");
   auto mask = path.extension() == ".npy" ? io::read_npy(path) : io::read_kspace(path).samples.squeeze(0);
   if (mask.is_complex()) mask = at::real(mask);
   if (mask.dim() == 1 && mask.size(0) == width) mask = mask.unsqueeze(0).expand({height, width});

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/error.h"
-#include "core/random.h"
+#include "models/random_order.h"
 
 namespace penumbra {
 namespace {
@@ -12,10 +12,8 @@ Tensor empty_mask(int64_t height, int64_t width) {
   return at::zeros({height, width}, at::TensorOptions().dtype(at::kBool));
 }
 
-/// 0 to count - 1 in an order that the seed alone decides.
-std::vector<int64_t> random_order(int64_t count, uint64_t seed) {
-  const auto like = at::empty({1, count}, at::TensorOptions().dtype(at::kDouble));
-  const auto order = uniform({seed, 0, 0}, Stream::probe, like)[0].argsort().contiguous();
+std::vector<int64_t> shuffled(int64_t count, uint64_t seed) {
+  const auto order = random_order(count, {seed, 0, 0}).contiguous();
   return {order.data_ptr<int64_t>(), order.data_ptr<int64_t>() + count};
 }
 
@@ -83,7 +81,7 @@ Tensor random_lines(int64_t size, int64_t centre, double acceleration, uint64_t 
   around_centre(lines, 0, centre).fill_(true);
   auto left = std::lround(static_cast<double>(size) / acceleration) - centre;
   auto chosen = lines.accessor<bool, 1>();
-  for (const auto line : random_order(size, seed)) {
+  for (const auto line : shuffled(size, seed)) {
     if (left <= 0) break;
     if (chosen[line]) continue;
     chosen[line] = true;
@@ -101,7 +99,7 @@ Tensor poisson_disc_mask(int64_t height, int64_t width, const PoissonDisc& optio
         .fill_(true);
     return mask;
   }();
-  const Discs discs(height, width, options.variable_density, random_order(count, options.seed));
+  const Discs discs(height, width, options.variable_density, shuffled(count, options.seed));
   const auto outside = [&](const std::vector<int64_t>& points) {
     std::vector<int64_t> kept;
     const auto* inside = centre.data_ptr<bool>();

@@ -8,6 +8,7 @@
 
 #include "core/random.h"
 #include "models/forward_model.h"
+#include "models/random_order.h"
 #include "models/ratio_setting.h"
 
 namespace penumbra {
@@ -103,27 +104,24 @@ class SubsampledTransform final : public ForwardModel {
   double scale_;
 };
 
-Tensor uniforms(uint64_t seed, int64_t k, int64_t n) {
-  return uniform({seed, 0, k}, Stream::probe, at::empty({1, n}, at::TensorOptions().dtype(at::kDouble)))[0];
-}
-
-/// The numbers 0 .. n-1 in random order; the sort is stable because two uniform numbers may be equal.
-Tensor shuffled(uint64_t seed, int64_t k, int64_t n) {
-  return std::get<1>(uniforms(seed, k, n).sort(/*stable=*/true, 0, false));
+/// +1 or -1, [n].
+Tensor random_signs(int64_t n, const Cursor& at) {
+  const auto numbers = uniform(at, Stream::probe, at::empty({1, n}, at::TensorOptions().dtype(at::kDouble)))[0];
+  return at::where(numbers < 0.5, 1.0, -1.0);
 }
 
 std::unique_ptr<ForwardModel> make(Settings& settings, const Shape& image_shape, const Placement& placement) {
   const auto n = element_count(image_shape);
   const auto m = measurement_count(settings, n, n);
-  const auto seed = static_cast<uint64_t>(settings.integer("seed", 0, not_negative));
+  const auto seed = static_cast<uint64_t>(settings.integer("matrix_seed", 0, not_negative));
   const bool hadamard = settings.choice("transform", {"dct", "hadamard"}, "dct") == "hadamard";
   if (hadamard && !std::has_single_bit(static_cast<uint64_t>(n)))
     settings.fail("transform", fmt::format("hadamard needs a power of two pixels, found {} in {}; expected dct", n,
                                            describe(image_shape)));
   SubsampledTransform::Parts parts;
-  parts.rows = std::get<0>(shuffled(seed, 0, n).narrow(0, 0, m).sort()).to(placement.device);
-  parts.signs = place(at::where(uniforms(seed, 1, n) < 0.5, 1.0, -1.0), placement);
-  if (hadamard) parts.permutation = shuffled(seed, 2, n).to(placement.device);
+  parts.rows = std::get<0>(random_order(n, {seed, 0, 0}).narrow(0, 0, m).sort()).to(placement.device);
+  parts.signs = place(random_signs(n, {seed, 0, 1}), placement);
+  if (hadamard) parts.permutation = random_order(n, {seed, 0, 2}).to(placement.device);
   if (hadamard)
     parts.transform = std::make_unique<Hadamard>(n, placement);
   else
@@ -135,6 +133,6 @@ std::unique_ptr<ForwardModel> make(Settings& settings, const Shape& image_shape,
 
 extern const ForwardModelEntry subsampled_transform{
     "subsampled_transform", "compressed sensing: random rows of a randomised DCT or Hadamard transform",
-    "{ratio: 0.4, seed: 2}", make};
+    "{ratio: 0.4, matrix_seed: 2}", make};
 
 }  // namespace penumbra

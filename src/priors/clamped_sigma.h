@@ -21,6 +21,7 @@ class ClampedSigmaScore final : public Score {
   std::optional<double> error_bound() const override { return std::nullopt; }
   SigmaRange sigma_range() const override { return score_->sigma_range(); }
   std::optional<std::pair<double, double>> pixel_range() const override { return score_->pixel_range(); }
+  std::optional<double> pixel_width() const override { return score_->pixel_width(); }
   /// Every sigma that is one.
   bool accepts(double sigma) const override;
 

@@ -18,6 +18,7 @@ class InexactScore final : public Score {
   std::optional<double> error_bound() const override;
   SigmaRange sigma_range() const override { return exact_->sigma_range(); }
   std::optional<std::pair<double, double>> pixel_range() const override { return exact_->pixel_range(); }
+  std::optional<double> pixel_width() const override { return exact_->pixel_width(); }
 
   const Score& exact() const { return *exact_; }
 
@@ -36,6 +37,7 @@ class ClippedScore final : public Score {
   std::optional<Tensor> log_density(const Tensor& x, double sigma) const override;
   SigmaRange sigma_range() const override { return score_->sigma_range(); }
   std::optional<std::pair<double, double>> pixel_range() const override { return score_->pixel_range(); }
+  std::optional<double> pixel_width() const override { return score_->pixel_width(); }
 
   const Score& unclipped() const { return *score_; }
 

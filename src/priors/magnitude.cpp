@@ -23,6 +23,13 @@ MagnitudeScore::MagnitudeScore(std::shared_ptr<const Score> magnitude)
       magnitude_(std::move(magnitude)),
       black_(magnitude_->pixel_range() ? magnitude_->pixel_range()->first : 0) {}
 
+std::optional<double> MagnitudeScore::pixel_width() const {
+  if (magnitude_->pixel_range()) return magnitude_->pixel_width();
+  const auto draws = magnitude_->draw(64, {});
+  if (!draws) return std::nullopt;
+  return 4 * std::sqrt(draws->to(at::kDouble).square().mean().item<double>() / 2);
+}
+
 Tensor MagnitudeScore::do_denoise(const Tensor& x, double sigma, const Cursor& at) const {
   const double variance = sigma * sigma;
   const auto r = modulus(x);

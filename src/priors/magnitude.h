@@ -20,6 +20,8 @@ class MagnitudeScore final : public Score {
   /// `magnitude` is of [1, H, W]. The low end of its pixel range, or zero where it has none, is magnitude zero.
   explicit MagnitudeScore(std::shared_ptr<const Score> magnitude);
   SigmaRange sigma_range() const override { return magnitude_->sigma_range(); }
+  /// The range of magnitudes, or four SDs of a component of draws with free phases, which is about as much.
+  std::optional<double> pixel_width() const override;
 
  private:
   Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const override;

@@ -45,6 +45,12 @@ DenoiseVjp Score::denoise_vjp(const Tensor& x, double sigma, const Cursor& at) c
   return {denoised.detach(), [=](const Tensor& v) { return torch::autograd::grad({denoised}, {from}, {v})[0]; }};
 }
 
+std::optional<double> Score::pixel_width() const {
+  if (const auto range = pixel_range()) return range->second - range->first;
+  if (const auto draws = draw(64, {})) return 4 * draws->to(at::kDouble).var(0).mean().sqrt().item<double>();
+  return std::nullopt;
+}
+
 Tensor Score::do_denoise(const Tensor& x, double sigma, const Cursor& at) const {
   return x + sigma * sigma * do_score(x, sigma, at);
 }

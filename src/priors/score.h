@@ -60,6 +60,10 @@ class Score {
   /// (low, high) of the pixels that a learned prior was trained on; none for analytic priors.
   virtual std::optional<std::pair<double, double>> pixel_range() const { return std::nullopt; }
 
+  /// The prior's largest scale: the width of pixel_range(), or four SDs of the draws of a prior without one; nothing
+  /// where neither is known.
+  virtual std::optional<double> pixel_width() const;
+
   const Shape& image_shape() const { return image_shape_; }
 
  private:

@@ -1,11 +1,14 @@
 /// Diffusion posterior sampling (Chung et al. 2023), in variance-exploding form.
 ///
 /// Along noise levels sigma_0 > ... > sigma_N = 0, with x0 = D(x, sigma_k), s = sigma_{k+1} / sigma_k and z normal,
-///   x_{k+1} = x0 + s^2 (x - x0) + sigma_{k+1} sqrt(1 - s^2) z - zeta c_k grad_x |y - A(x0(x))|,
+///   x_{k+1} = x0 + s^2 (x - x0) + sigma_{k+1} sqrt(1 - s^2) z - zeta c_k grad_x |y - A(x0(x))| / |A|,
 /// an ancestral step and a pull of length zeta c_k on the measurement's error. The authors write it for the
-/// variance-preserving x / sqrt(1 + sigma^2) with c_k = 1 ("zeta" there is `scale` of their code); in our variable that
-/// is c_k = sqrt((1 + sigma_k^2) (1 + sigma_{k+1}^2)), and the same samples. |y - A(x0)| = beta sqrt(2 g(x0)), so any
-/// likelihood will do; where beta is not one number it is taken to be 1.
+/// variance-preserving x / sqrt(1 + sigma^2) with c_k = 1; in our variable that is
+/// c_k = sqrt((1 + sigma_k^2) (1 + sigma_{k+1}^2)), and the same samples. Their pull (`scale` of their code) is not
+/// divided by |A|, and so depends on the units of y: theirs is zeta / |A|.
+///
+/// |y - A(x0)| = beta sqrt(2 g(x0)) and |A| = beta sqrt(L_g), so that any likelihood will do whose curvature is known;
+/// of others |A| is taken to be 1, and so is beta where it is not one number.
 #include <ATen/ATen.h>
 
 #include "samplers/heun.h"
@@ -24,7 +27,7 @@ class Dps final : public Sampler {
       : posterior_(std::move(posterior)),
         seed_(seed),
         options_(std::move(options)),
-        beta_(posterior_.likelihood->noise_level().value_or(1)) {}
+        unit_(unit_of(*posterior_.likelihood)) {}
 
   StepInfo step(ChainState& state) const override {
     const auto& [g, S] = posterior_;
@@ -40,7 +43,7 @@ class Dps final : public Sampler {
     if (g->has_data()) {
       const auto error = (2 * g->value(x0)).sqrt().clamp_min(1e-30);  // |y - A(x0)| / beta
       const double c = std::sqrt((1 + sigma * sigma) * (1 + next * next));
-      moved = moved - options_.zeta * c * beta_ * vjp(grad_g / per_chain(error, grad_g));
+      moved = moved - options_.zeta * c * unit_ * vjp(grad_g / per_chain(error, grad_g));
     }
     state.x = moved;
     ++state.k;
@@ -52,6 +55,11 @@ class Dps final : public Sampler {
   std::optional<double> start_sd() const override { return options_.sigmas.front(); }
 
  private:
+  static double unit_of(const Likelihood& g) {
+    const auto L_g = g.lipschitz();
+    return L_g && *L_g > 0 ? 1 / std::sqrt(*L_g) : g.noise_sd().value_or(1);
+  }
+
   double level(int64_t k) const {
     return options_.sigmas[static_cast<size_t>(std::min<int64_t>(k, static_cast<int64_t>(options_.sigmas.size()) - 1))];
   }
@@ -59,7 +67,7 @@ class Dps final : public Sampler {
   Posterior posterior_;
   uint64_t seed_;
   Options options_;
-  double beta_;
+  double unit_;  ///< beta / |A|
 };
 
 std::unique_ptr<Sampler> make(Settings& settings, const SamplerContext& context) {

@@ -30,7 +30,6 @@ class GeometricSchedule final : public Schedule {
   };
   explicit GeometricSchedule(Options options) : options_(options) {}
   Annealing at(int64_t k) const override;
-  const Options& options() const { return options_; }
 
  private:
   Options options_;

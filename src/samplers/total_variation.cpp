@@ -4,7 +4,8 @@
 /// the two channels of a complex image that is the TV of the complex image). One step is a whole cycle of `inner_steps`
 /// FISTA iterations that starts anew from x: a restart costs little, and x alone is the state. Each iteration's
 /// proximal map is `dual_steps` accelerated steps on its dual (Beck and Teboulle 2009), which go on from the last ones.
-/// A cycle that does not lower the objective of a chain leaves that chain as it was.
+/// A cycle that does not lower the objective of a chain leaves that chain as it was. A step that is too long would so
+/// pass for convergence, and is refused: with momentum near one the iteration is stable up to gamma = 4 / (3 L_g).
 #include <ATen/ATen.h>
 
 #include "core/error.h"
@@ -54,7 +55,12 @@ class TotalVariation final : public Sampler {
       ahead = next + momentum.weight() * (next - x);
       x = next;
     }
-    const auto lower = objective(x) <= objective(start);
+    const auto before = objective(start), after = objective(x), lower = after <= before;
+    // What diverges grows at every iteration, or is NaN by now; inexact proximal maps near the minimum do neither.
+    if (state.k == 0 && !after.le(2 * before).all().item<bool>())
+      input_error(
+          "sampler.step_size: {:g} is too long: the first cycle of tv raised what it is to lower; expected less",
+          options_.gamma);
     state.x = at::where(per_chain(lower, x), x, start);
     ++state.k;
     return {0, 1, options_.gamma, norm_per_chain(g.grad(state.x)), at::zeros_like(g.value(state.x))};
@@ -92,6 +98,10 @@ std::unique_ptr<Sampler> make(Settings& settings, const SamplerContext& context)
   constexpr double infinity = std::numeric_limits<double>::infinity();
   TotalVariation::Options options{};
   options.gamma = settings.number("step_size", positive);
+  const auto L_g = context.posterior.likelihood->lipschitz();
+  if (L_g && options.gamma * *L_g > 4.0 / 3)
+    settings.fail("step_size", fmt::format("expected at most 1 / L_g = {:.3g} (tv fails above 4/3 of it), found {:g}",
+                                           1 / *L_g, options.gamma));
   options.lambda = settings.number("lambda", positive);
   options.low = settings.number("box_low", -infinity);
   options.high = settings.number("box_high", infinity);

@@ -134,6 +134,71 @@ TEST(Defaults, EveryKindHasThem) {
   EXPECT_NO_THROW(load(std::string(gaussian_prior) + "likelihood: {kind: none}\n", {"sampler.kind=annealed-langevin"}));
 }
 
+/// A learned prior's ranges: sigmas with more digits than a derived one has.
+class Ranged final : public Score {
+ public:
+  Ranged() : Score({1, 3, 4}) {}
+  SigmaRange sigma_range() const override { return {20.5301, 8186.34}; }
+  std::optional<std::pair<double, double>> pixel_range() const override { return std::pair{0.0, 409500.0}; }
+
+ private:
+  Tensor do_score(const Tensor& x, double, const Cursor&) const override { return at::zeros_like(x); }
+};
+
+TEST(Defaults, LevelsStayWithinThePriorsRange) {
+  const auto problem = load(gaussian_prior + likelihood(0.1));
+  const Posterior posterior{problem.posterior.likelihood, std::make_shared<Ranged>()};
+  for (const auto* kind : {"pmc-pnp", "apmc-red", "dps"}) {
+    auto settings = Settings::from_text(fmt::format("{{kind: {}}}", kind), "config.yaml");
+    int levels = 0;
+    for (const auto& one : derive_defaults(settings, sampler_entry(settings), posterior)) {
+      if (one.key.find("sigma") == one.key.npos) continue;
+      EXPECT_TRUE(posterior.prior->accepts(one.value)) << kind << " " << one.key << " " << one.value;
+      ++levels;
+    }
+    EXPECT_GT(levels, 0) << kind;
+  }
+}
+
+/// A quarter of the stability limit, with the prior's largest weight times curvature a.
+TEST(Defaults, TheStepMindsTheWeightOfThePrior) {
+  const auto step = [](const std::vector<std::string>& assignments) {
+    const auto problem = load(gaussian_prior + likelihood(0.1), assignments);
+    return std::pair(derived(problem, "step_size"), *problem.posterior.likelihood->lipschitz());
+  };
+  const double a = 50 / 0.04;
+  const auto expect = [&](double found, double expected) { EXPECT_NEAR(found, expected, 0.005 * expected); };
+  const auto [ula, L_g] = step({"sampler.kind=pnp-ula", "sampler.sigma=0.2", "sampler.alpha=50"});
+  expect(ula, 0.25 * 2 / (L_g + a));
+  ASSERT_GT(a, L_g);
+  expect(step({"sampler.schedule.kind=constant", "sampler.schedule.sigma=0.2", "sampler.schedule.alpha=50"}).first,
+         0.25 * 2 / a);
+  expect(step({"sampler.schedule.sigma_min=0.2", fmt::format("sampler.schedule.alpha_0={}", a),
+               "sampler.schedule.allow_final_weight=true"})
+             .first,
+         0.25 * 2 / a);
+  // A smaller weight than the usual one does not help: it is one at the end.
+  expect(step({"sampler.kind=apmc-red", "sampler.schedule.sigma_min=0.2", "sampler.schedule.alpha_0=3"}).first,
+         0.25 * 2 / (L_g + 1 / 0.04));
+}
+
+TEST(Defaults, TheStepOfRedMindsItsWeight) {
+  const auto problem =
+      load(gaussian_prior + likelihood(0.1), {"sampler.kind=red", "sampler.sigma=0.3", "sampler.tau=2000"});
+  const double expected = 1 / (*problem.posterior.likelihood->lipschitz() + 2000);
+  EXPECT_NEAR(derived(problem, "step_size"), expected, 0.005 * expected);
+  const auto again = load(problem.resolved);
+  EXPECT_EQ(again.resolved, problem.resolved);
+}
+
+TEST(Defaults, ComplexImagesHaveThem) {
+  const auto problem =
+      load("prior: {kind: magnitude, prior: {kind: gaussian, image_shape: [1, 3, 4], mean: 1.2, variance: 0.04}}\n" +
+           likelihood(0.01));
+  // Four SDs of a component: E m^2 = 1.48, known to a percent from 768 draws.
+  EXPECT_NEAR(derived(problem, "schedule.sigma_0"), 4 * std::sqrt(1.48 / 2), 0.1);
+}
+
 TEST(Defaults, DpsStartsFromItsOwnNoise) {
   const auto problem = load(gaussian_prior + likelihood(0.1), {"sampler.kind=dps"});
   EXPECT_EQ(problem.start.kind, Start::Kind::normal);
@@ -153,7 +218,7 @@ TEST(Presets, AreTheSupplementsTables) {
   EXPECT_EQ(ula.sampler->step_size(), 5e-5);
   EXPECT_EQ(ula.sampler->annealing(0).sigma, 5.0 / 255);
   const auto dps = load(gaussian_prior + likelihood(0.1), {"sampler.preset=paper-cs-0.3", "sampler.kind=dps"});
-  EXPECT_EQ(dps.sampler->step_size(), 2);
+  EXPECT_NEAR(dps.sampler->step_size(), 2 * (1 + std::sqrt(1 / 0.3)), 0.005);  // the table's, times |A|
 }
 
 TEST(Presets, GiveWayToGivenKeys) {
@@ -162,6 +227,17 @@ TEST(Presets, GiveWayToGivenKeys) {
   EXPECT_EQ(problem.sampler->annealing(0).sigma, 2);
   EXPECT_EQ(problem.sampler->annealing(49).sigma, 2 * std::pow(0.99, 49));
   EXPECT_EQ(problem.plan.steps, 50);
+}
+
+TEST(Presets, FitOtherSchedulesAsFarAsTheyGo) {
+  const auto power =
+      load(gaussian_prior + likelihood(0.1), {"sampler.preset=paper-cs-0.1", "sampler.schedule.kind=power"});
+  EXPECT_NEAR(power.sampler->annealing(0).sigma, 348, 1e-9);
+  EXPECT_EQ(power.sampler->annealing(3999).sigma, 0.015);
+  const auto constant =
+      load(gaussian_prior + likelihood(0.1), {"sampler.preset=paper-cs-0.1", "sampler.schedule.kind=constant"});
+  EXPECT_EQ(constant.sampler->annealing(0).sigma, 0.015);
+  EXPECT_EQ(constant.sampler->annealing(0).alpha, 1);
 }
 
 TEST(Presets, UnknownOnesAreRefused) {

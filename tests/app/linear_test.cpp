@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "app/experiments/linear/comparison.h"
+#include "app/experiments/linear/run.h"
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "support/paths.h"
+#include "support/program.h"
 
 namespace penumbra::app::linear {
 namespace {
@@ -87,6 +89,62 @@ TEST(Reconstruct, WhatWasKeptComesBackUnlessItWasMadeFromSomethingElse) {
   EXPECT_EQ(back->course, r.course);
   EXPECT_LT(test::relative_error(back->sd, r.sd), 1e-6);
   for (const auto& [name, value] : quality_fields()) EXPECT_EQ(back->average(value), r.average(value)) << name;
+}
+
+TEST(Reconstruct, WhatDivergedIsKeptAsNotANumber) {
+  const auto folder = test::scratch();
+  const Method wild{"PMC-RED", "{kind: pmc-red, steps: 200, step_size: 1e3, sigma: 0.1}"};
+  const auto r = reconstruct(problem(), wild, {.chains = 3}, quietly);
+  ASSERT_TRUE(r.diverged);
+  keep(r, folder, "key", "settings");
+  const auto back = kept(folder, "key", "settings");
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(back->diverged);
+  ASSERT_EQ(back->course.size(), r.course.size());
+  EXPECT_TRUE(std::isnan(r.course.back().second));
+  EXPECT_TRUE(std::isnan(back->course.back().second));
+  EXPECT_TRUE(std::isnan(back->average(&Quality::psnr)));
+}
+
+TEST(Reconstruct, AnOldStandardDeviationIsNotTakenForANewOne) {
+  const auto folder = test::scratch();
+  keep(reconstruct(problem(), langevin, {.chains = 3}, quietly), folder, "key", "settings");
+  const Method red{"RED", "{kind: red, steps: 5, step_size: 1e-3, sigma: 0.1}", true};
+  keep(reconstruct(problem(), red, {.chains = 3}, quietly), folder, "key", "settings");
+  ASSERT_TRUE(std::filesystem::exists(folder / "key.sd.npy"));
+  EXPECT_FALSE(kept(folder, "key", "settings")->sd.defined());
+}
+
+TEST(Fingerprint, ChangesWithAllThatAReconstructionDependsOn) {
+  const auto weights = test::scratch() / "weights";
+  test::write_text(weights, "one");
+  auto p = problem();
+  p.files = {weights};
+  const Method derived{"PMC-RED", "{kind: pmc-red, steps: 40}"};
+  const auto before = fingerprint(p, derived, {});
+  EXPECT_EQ(fingerprint(p, derived, {}), before);
+  EXPECT_NE(fingerprint(p, derived, {.chains = 3}), before);
+  EXPECT_NE(fingerprint(p, {"PMC-RED", "{kind: pmc-red, steps: 41}"}, {}), before);
+  auto noisier = p;
+  noisier.beta = 0.3;  // and so another step than the derived one
+  EXPECT_NE(fingerprint(noisier, derived, {}), before);
+  test::write_text(weights, "two");
+  EXPECT_NE(fingerprint(p, derived, {}), before);
+}
+
+TEST(UncertaintyFigure, ADivergedMethodLeavesTheScaleToTheOthers) {
+  TaskResults task;
+  task.problem = problem();
+  auto good = reconstruct(task.problem, langevin, {.chains = 3}, quietly), lost = good;
+  lost.mean = at::full_like(good.mean, std::nan(""));
+  lost.sd = at::full_like(good.sd, std::nan(""));
+  lost.diverged = true;
+  task.reconstructions = {good};
+  const auto alone = uncertainty_figure(task, 0);
+  task.reconstructions = {good, lost};
+  const auto beside = uncertainty_figure(task, 0);
+  EXPECT_TRUE(alone.equal(beside.narrow(2, 0, alone.size(2))));
+  EXPECT_GT(alone.max().item<int>(), alone.min().item<int>());
 }
 
 Reconstruction with(const std::string& method, bool random, double psnr, double nll, double coverage) {

@@ -102,6 +102,14 @@ TEST(Commands, InfoSaysWhatThingsAre) {
   ASSERT_EQ(penumbra({"sample", config.string(), "--out", run.string()}).code, 0);
   EXPECT_EQ(parsed(penumbra({"info", run.string(), "--json"}))["outcome"], "finished");
   EXPECT_EQ(parsed(penumbra({"info", config.string(), "--json"}))["sampler"], "apmc-pnp");
+  // Prior and likelihood are a whole configuration; a prior alone is a prior.
+  const auto file = config.parent_path() / "short.yaml";
+  write_text(file, "prior: {kind: random_field, side: 8}\nlikelihood: {kind: none}\n");
+  const auto brief = parsed(penumbra({"info", file.string(), "--json"}));
+  EXPECT_EQ(brief["kind"], "configuration");
+  EXPECT_EQ(brief["sampler"], "apmc-pnp");
+  write_text(file, "prior: {kind: random_field, side: 8}\n");
+  EXPECT_EQ(parsed(penumbra({"info", file.string(), "--json"}))["kind"], "prior");
   EXPECT_EQ(parsed(penumbra({"info", (run / "samples.npy").string(), "--json"}))["shape"],
             (std::vector<int64_t>{6, 1, 12, 12}));
 }

@@ -4,6 +4,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "io/cfl.h"
 #include "io/npy.h"
 #include "models/fourier.h"
 #include "models/sampling_mask.h"
@@ -11,6 +14,7 @@
 #include "support/paths.h"
 #include "support/program.h"
 #include "support/scan.h"
+#include "support/scans.h"
 
 namespace penumbra {
 namespace {
@@ -132,7 +136,7 @@ TEST_F(ScanOfCoils, LevelOfTheNoiseMayBeGiven) {
   const auto plain =
       make("{kind: mri, data: scan.npy, coils: {kind: file, file: maps.npy}, whiten: false}", {1, height, width});
   const auto exact = std::sqrt(at::real(colour.matmul(colour.conj().t()).diagonal()).mean().item<double>());
-  EXPECT_NEAR(plain->noise_sd() / exact, 1, 0.05);
+  EXPECT_NEAR(*plain->noise_sd() / exact, 1, 0.05);
 }
 
 TEST_F(ScanOfCoils, CoilsScaleAndPhaseAreEstimated) {
@@ -187,6 +191,54 @@ TEST_F(ScanOfCoils, PicturesAreImagesOfThePrior) {
   EXPECT_GT((measured - all).norm().item<double>(), 0.1 * all.norm().item<double>());
 }
 
+TEST_F(MriConfiguration, WhiteIsThatOfThePriorsImage) {
+  // With one coil and noise one, L_g is the square of what one unit of x is in the scan.
+  auto scene = at::zeros({64, 80}, at::kDouble);
+  scene.narrow(0, 28, 8).narrow(1, 38, 4).fill_(5);
+  io::write_npy(folder / "y.npy", centred_fft(scene).to(at::kComplexFloat));
+  const auto gain = [&](const Shape& shape, const std::string& more) {
+    const auto likelihood = make("{kind: mri, data: y.npy, noise_sd: 1, image: {scale: auto" + more + "}}", shape);
+    return std::sqrt(*likelihood->lipschitz());
+  };
+  EXPECT_NEAR(gain({1, 16, 10}, ""), 5, 1e-3);
+  EXPECT_NEAR(gain({1, 10, 16}, ", rotate_degrees: 90"), 5, 1e-3);
+  EXPECT_NEAR(gain({1, 64, 80}, ""), 5, 1e-3);  // 32 of 5120 pixels are 0.6 %
+  EXPECT_NEAR(gain({1, 200, 200}, ""), 5, 1e-3);
+  scene.narrow(0, 0, 8).fill_(50);  // outside of what a small image shows
+  io::write_npy(folder / "y.npy", centred_fft(scene).to(at::kComplexFloat));
+  EXPECT_NEAR(gain({1, 16, 10}, ""), 5, 1e-3);
+}
+
+TEST_F(MriConfiguration, BothFilesOfBartsPairBelongToTheData) {
+  io::write_cfl(folder / "k", test::complex_noise({3, 16, 16}, 1), {io::cfl_coil});
+  io::write_cfl(folder / "maps", test::complex_noise({3, 16, 16}, 2), {io::cfl_coil});
+  auto settings = Settings::from_text("{kind: mri, data: k.cfl, noise_sd: 1, coils: {kind: file, file: maps.hdr}}",
+                                      "c.yaml", folder);
+  make_likelihood(settings, {1, 16, 16}, placement);
+  std::set<std::string> names;
+  for (const auto& file : settings.files()) names.insert(file.filename().string());
+  EXPECT_EQ(names, (std::set<std::string>{"k.cfl", "k.hdr", "maps.cfl", "maps.hdr"}));
+}
+
+TEST_F(MriConfiguration, AveragesHaveLessNoiseThanTheNoiseScan) {
+  if (!test::writes_ismrmrd()) GTEST_SKIP() << "built without ISMRMRD";
+  constexpr int noise_flag = 19;
+  const auto full = test::complex_noise({1, 16, 16}, 1).to(at::kComplexFloat);
+  std::vector<test::Line> lines{
+      {.samples = (0.5 * test::complex_noise({1, 4000}, 2)).to(at::kComplexFloat), .flags = {noise_flag}}};
+  for (int average = 0; average < 4; ++average)
+    for (int step = 0; step < 16; ++step)
+      lines.push_back({.samples = full.select(2, step), .step = step, .average = average, .centre = 8});
+  const auto xml = test::ismrmrd_xml(16, 16, 8);
+  test::write_ismrmrd(folder / "four.h5", xml, lines);
+  // 8,000 numbers: the SD is known to 1/sqrt(16,000), five of which are 4 %.
+  EXPECT_NEAR(*make("{kind: mri, data: four.h5}", {1, 16, 16})->noise_sd(), 0.5 / 2, 0.04 * 0.25);
+  lines.pop_back();
+  test::write_ismrmrd(folder / "uneven.h5", xml, lines);
+  expect_refused("{kind: mri, data: uneven.h5}", {"noise_sd", "averages", "uneven.h5", "3 to 4", "number"});
+  EXPECT_EQ(make("{kind: mri, data: uneven.h5, noise_sd: 0.25}", {1, 16, 16})->noise_sd(), 0.25);
+}
+
 struct BadScans : MriConfiguration {
   void SetUp() override {
     const auto good = test::complex_noise({3, 16, 16}, 1);
@@ -224,7 +276,7 @@ TEST_F(BadScans, AreRefusedByNameAndField) {
                  {"coils.calibration", "40x40", "16x16", "good.npy"});
   expect_refused("{kind: mri, data: good.npy, coils: {calibration: 8}}", {"coils.calibration", "12x12"});
   expect_refused("{kind: mri, data: dead.npy, coils: {crop: 0}}", {"noise_sd", "dead.npy"});
-  expect_refused("{kind: mri, data: one.npy, noise_sd: loud}", {"noise_sd", "auto"});
+  expect_refused("{kind: mri, data: one.npy, noise_sd: loud}", {"noise_sd", "a number > 0 or auto", "loud"});
   expect_refused("{kind: mri, data: one.npy, noise_sd: 1, image: {rotate_degrees: 45}}",
                  {"image.rotate_degrees", "45"});
   expect_refused("{kind: mri, data: one.npy, noise_sd: 1, image: {values: magnitude, pixel_range: [1, 0]}}",
@@ -276,6 +328,9 @@ TEST_F(MriConfiguration, RunsFromTheCommandLine) {
   result = test::penumbra({"reference", config.string(), "--out", shown.string()});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(io::read_npy(shown).sizes(), (std::vector<int64_t>{1, 16, 16}));
+  result =
+      test::penumbra({"reference", config.string(), "--set", "likelihood.clip_gradient=10", "--out", shown.string()});
+  EXPECT_EQ(result.code, 0) << result.err;
   result = test::penumbra({"reference", test::small_problem().string(), "--out", shown.string()});
   EXPECT_EQ(result.code, 2);
   EXPECT_TRUE(contains(result.err, "likelihood.kind")) << result.err;

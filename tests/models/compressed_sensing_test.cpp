@@ -110,7 +110,7 @@ TEST(GaussianMatrix, ItsNormIsThatOfPowerIterationAndNearTheEdge) {
 
 TEST(SubsampledTransform, RowsAreOrthogonalWithTheExactNorm) {
   for (const auto* transform : {"dct", "hadamard"}) {
-    const auto options = fmt::format("{{ratio: 0.3, seed: 5, transform: {}}}", transform);
+    const auto options = fmt::format("{{ratio: 0.3, matrix_seed: 5, transform: {}}}", transform);
     const auto A = matrix_of("subsampled_transform", options, {1, 16, 16});
     const int64_t m = 76;
     ASSERT_EQ(A.size(0), m);
@@ -127,7 +127,7 @@ TEST(SubsampledTransform, RowsAreOrthogonalWithTheExactNorm) {
 TEST(SubsampledTransform, TheDctIsTheCosineSum) {
   // All rows, in order: without the signs, which are those of the first row, the matrix is the DCT-II.
   const int64_t n = 30;
-  const auto A = matrix_of("subsampled_transform", "{rows: 30, seed: 1}", {1, 6, 5});
+  const auto A = matrix_of("subsampled_transform", "{rows: 30, matrix_seed: 1}", {1, 6, 5});
   const auto k = at::arange(n, A.options());
   auto cosines = (at::outer(k, k + 0.5) * M_PI / n).cos() * std::sqrt(2.0 / n);
   cosines[0] *= std::sqrt(0.5);
@@ -136,9 +136,9 @@ TEST(SubsampledTransform, TheDctIsTheCosineSum) {
 }
 
 TEST(SubsampledTransform, TheSeedChoosesRowsAndSigns) {
-  const auto one = matrix_of("subsampled_transform", "{ratio: 0.3, seed: 1}", {1, 8, 8});
-  EXPECT_TRUE(one.equal(matrix_of("subsampled_transform", "{ratio: 0.3, seed: 1}", {1, 8, 8})));
-  EXPECT_FALSE(one.equal(matrix_of("subsampled_transform", "{ratio: 0.3, seed: 2}", {1, 8, 8})));
+  const auto one = matrix_of("subsampled_transform", "{ratio: 0.3, matrix_seed: 1}", {1, 8, 8});
+  EXPECT_TRUE(one.equal(matrix_of("subsampled_transform", "{ratio: 0.3, matrix_seed: 1}", {1, 8, 8})));
+  EXPECT_FALSE(one.equal(matrix_of("subsampled_transform", "{ratio: 0.3, matrix_seed: 2}", {1, 8, 8})));
 }
 
 TEST(CompressedSensing, RatioCountsTheRows) {

@@ -33,10 +33,13 @@ struct DpsTest : testing::Test {
     settings.finish();
     return sampler;
   }
+  /// |A|, as the likelihood knows it.
+  double norm() const { return beta * std::sqrt(*posterior.likelihood->lipschitz()); }
   Tensor K(double sigma) { return Sigma.matmul(at::linalg_inv(Sigma + sigma * sigma * at::eye(4, Sigma.options()))); }
 };
 
 TEST_F(DpsTest, StepIsTheAncestralStepPulledTowardsTheData) {
+  EXPECT_NEAR(norm() / at::linalg_matrix_norm(A, 2).item<double>(), 1, 1e-6);
   const auto sampler = make("{sigma_max: 5, sigma_min: 0.1, zeta: 0.7}", 6);
   const auto sigmas = rho_grid(6, 5, 0.1);
   for (const int64_t k : {0, 3, 5}) {
@@ -49,7 +52,7 @@ TEST_F(DpsTest, StepIsTheAncestralStepPulledTowardsTheData) {
     const auto r = x0.matmul(A.t()) - y;
     const auto grad = r.matmul(A).matmul(K(sigma)) / r.norm(2, 1).unsqueeze(1);  // of |r| with respect to x
     const double c = std::sqrt((1 + sigma * sigma) * (1 + next * next));
-    const auto expected = x0 + s2 * (rows - x0) + next * std::sqrt(1 - s2) * z - 0.7 * c * grad;
+    const auto expected = x0 + s2 * (rows - x0) + next * std::sqrt(1 - s2) * z - 0.7 / norm() * c * grad;
     EXPECT_LT(test::relative_error(flat(state.x), expected), 1e-12) << k;
     EXPECT_EQ(state.k, k + 1);
     EXPECT_EQ(info.sigma, sigma);
@@ -58,7 +61,7 @@ TEST_F(DpsTest, StepIsTheAncestralStepPulledTowardsTheData) {
 }
 
 TEST_F(DpsTest, IsTheAuthorsStepInTheirVariable) {
-  // theirs = x / sqrt(1 + sigma^2), whose step ends with: minus zeta times the gradient with respect to it.
+  // theirs = x / sqrt(1 + sigma^2), whose step ends with: minus zeta / |A| times the gradient with respect to it.
   const auto with = make("{sigma_max: 5, sigma_min: 0.1, zeta: 0.7}", 6),
              without = make("{sigma_max: 5, sigma_min: 0.1, zeta: 0}", 6);
   const auto sigmas = rho_grid(6, 5, 0.1);
@@ -77,8 +80,22 @@ TEST_F(DpsTest, IsTheAuthorsStepInTheirVariable) {
     auto e = at::zeros({4}, theirs.options());
     e[j] = h;
     const auto slope = (error(theirs + e) - error(theirs - e)) / (2 * h);
-    EXPECT_LT((difference.select(1, j) - 0.7 * slope).abs().max().item<double>(), 1e-7);
+    EXPECT_LT((difference.select(1, j) - 0.7 / norm() * slope).abs().max().item<double>(), 1e-7);
   }
+}
+
+TEST_F(DpsTest, DoesNotDependOnTheUnitsOfTheData) {
+  const auto run = [&](double unit) {
+    posterior.likelihood =
+        std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, unit * A), unit * y, unit * beta);
+    const auto sampler = make("{sigma_max: 5, sigma_min: 0.1}", 6);
+    ChainState state{5 * random({3, 1, 2, 2}, 7)};
+    for (int k = 0; k < 6; ++k) sampler->step(state);
+    return state.x;
+  };
+  const auto x = run(1);
+  // Arithmetic alone: 1e-16 a step, and the norm of the pull where the error is small.
+  for (const double unit : {1e3, 1e-6}) EXPECT_LT(test::relative_error(run(unit), x), 1e-9) << unit;
 }
 
 TEST_F(DpsTest, WithoutThePullTheLawIsThatOfTheClosedRecursion) {
@@ -111,7 +128,7 @@ TEST_F(DpsTest, ThePullBringsTheDataCloser) {
     for (int k = 0; k < 300; ++k) sampler->step(state);
     return posterior.likelihood->misfit(state.x)[0].chi2.mean().item<double>();
   };
-  EXPECT_LT(chi2("0.05"), 0.05 * chi2("0"));
+  EXPECT_LT(chi2("0.15"), 0.05 * chi2("0"));
 }
 
 TEST_F(DpsTest, LevelsMustFall) {

@@ -6,6 +6,7 @@
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "samplers/sampler.h"
+#include "support/message.h"
 #include "support/paths.h"
 
 namespace penumbra {
@@ -123,6 +124,38 @@ TEST_F(FewData, ChainsDoNotTouchEachOther) {
   const auto together = run(*sampler, starts, 2);
   for (int64_t c = 0; c < 3; ++c)
     EXPECT_LT(test::relative_error(run(*sampler, starts.narrow(0, c, 1), 2), together.narrow(0, c, 1)), 1e-9);
+}
+
+TEST_F(FewData, AStepThatIsTooLongIsRefused) {
+  const double L_g = *g->lipschitz();
+  const auto refusal = [&](double gamma) {
+    return test::message_of([&] { make(g, fmt::format("{{step_size: {}, lambda: 3}}", gamma)); });
+  };
+  EXPECT_EQ(refusal(1.3 / L_g), "");
+  EXPECT_TRUE(test::contains(refusal(1.4 / L_g), "test:1: step_size: expected at most 1 / L_g")) << refusal(1.4 / L_g);
+}
+
+/// The same with a curvature that nobody knows.
+class OfUnknownCurvature final : public Likelihood {
+ public:
+  explicit OfUnknownCurvature(std::shared_ptr<const Likelihood> g) : Likelihood(g->image_shape()), g_(std::move(g)) {}
+  std::vector<Misfit> misfit(const Tensor& x) const override { return g_->misfit(x); }
+  Tensor simulate(const Tensor& x, const Cursor& at) const override { return g_->simulate(x, at); }
+
+ private:
+  Tensor do_value(const Tensor& x) const override { return g_->value(x); }
+  Tensor do_grad(const Tensor& x) const override { return g_->grad(x); }
+  std::shared_ptr<const Likelihood> g_;
+};
+
+TEST_F(FewData, AStepThatRaisesTheObjectiveIsAnError) {
+  const auto unknown = std::make_shared<OfUnknownCurvature>(g);
+  const auto long_one = make(unknown, fmt::format("{{step_size: {}, lambda: 3}}", 10 / *g->lipschitz()));
+  const auto message = test::message_of([&] { run(*long_one, at::zeros({1, 2, 8, 8}, float64), 1); });
+  EXPECT_TRUE(test::contains(message, "sampler.step_size: ")) << message;
+  const auto right = make(unknown, fmt::format("{{step_size: {}, lambda: 3}}", 1 / *g->lipschitz()));
+  const auto x = run(*right, at::zeros({1, 2, 8, 8}, float64), 40);
+  EXPECT_EQ(test::message_of([&] { run(*right, x, 1); }), "");  // at the minimum
 }
 
 }  // namespace

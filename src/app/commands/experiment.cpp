@@ -32,10 +32,11 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("--count", experiment.count, "number of test images")->check(CLI::Range(1, 100000));
   command.add_option("--chains", experiment.chains, "chains for each image")->check(CLI::Range(1, 100000));
   command.add_option("--steps", experiment.steps, "iterations of every sampler")->check(CLI::Range(1, 100000000));
-  command.add_option("--methods", experiment.methods,
-                     "cs, mri: compare these instead: a YAML file of NAME: {the sampler section of a configuration}");
+  command.add_option(
+      "--methods", experiment.methods,
+      "cs, mri, pnp-ula, convergence, varnet: compare these instead: a YAML file of NAME: {kind: ..., its keys}");
   command.add_option("--task", experiment.tasks,
-                     "cs, mri, pnp-ula, convergence: cs-0.1, cs-0.3, mri-8x or mri-4x only");
+                     "cs, mri, pnp-ula, convergence, varnet: cs-0.1, cs-0.3, mri-8x or mri-4x only");
   add_seed_option(command, options->seed);
   add_machine_options(command, options->machine);
   return [options] {

@@ -104,7 +104,7 @@ json describe_configuration(const fs::path& path) {
   auto settings = Settings::from_file(path);
   const Placement placement{at::kFloat, at::kCPU};
   if (settings.is_section("training")) return describe_training(options);
-  if (!settings.is_section("sampler")) {
+  if (!settings.is_section("sampler") && !settings.is_section("likelihood")) {
     const auto prior = load_prior({.prior = path.string(), .usual_compute = "float32"}, placement);
     json info{{"kind", "prior"},
               {"image_shape", prior->image_shape()},

@@ -6,6 +6,7 @@
 #include "app/wiring.h"
 #include "core/error.h"
 #include "io/npy.h"
+#include "likelihoods/clipped.h"
 #include "likelihoods/mri.h"
 
 namespace penumbra::app {
@@ -19,7 +20,9 @@ struct Options {
 
 int write_reference(const Options& options) {
   const auto problem = load_problem(options.config);
-  const auto* scan = dynamic_cast<const MriLikelihood*>(problem.posterior.likelihood.get());
+  const auto* likelihood = problem.posterior.likelihood.get();
+  if (const auto* clipped = dynamic_cast<const ClippedLikelihood*>(likelihood)) likelihood = &clipped->unclipped();
+  const auto* scan = dynamic_cast<const MriLikelihood*>(likelihood);
   if (!scan)
     input_error("{}: likelihood.kind: expected mri, whose data can be shown as an image, found {}",
                 options.config.path.string(), problem.likelihood_kind);

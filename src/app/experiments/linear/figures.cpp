@@ -82,16 +82,15 @@ Tensor reconstruction_figure(const TaskResults& task, int64_t image) {
 
 Tensor uncertainty_figure(const TaskResults& task, int64_t image) {
   const auto truth = of(task.problem.truths, image);
-  std::vector<Tensor> errors, sds;
+  std::vector<Tensor> errors, sds, judged;
   for (const auto& r : task.reconstructions) {
     if (!r.sd.defined()) continue;
     errors.push_back((of(r.mean, image) - truth).abs());
     sds.push_back(of(r.sd, image));
+    if (!r.diverged) judged.insert(judged.end(), {errors.back(), sds.back()});
   }
   // One scale for error and SD, from the methods that are any good: a third of the worst pixel would hide the rest.
-  std::vector<Tensor> all = errors;
-  all.insert(all.end(), sds.begin(), sds.end());
-  const auto middle = at::stack(all).flatten(1).quantile(0.99, 1).median().item<double>();
+  const auto middle = judged.empty() ? 0 : at::stack(judged).flatten(1).quantile(0.99, 1).median().item<double>();
   const Range range{0, middle > 0 ? middle : 1};
   std::vector<Tensor> first, second, third;
   for (size_t i = 0; i < errors.size(); ++i) {

@@ -2,12 +2,11 @@
 /// posteriors of many images.
 #pragma once
 
-#include "likelihoods/likelihood.h"
-#include "models/forward_model.h"
+#include "likelihoods/gaussian.h"
 
 namespace penumbra::app::linear {
 
-class ManyImages final : public Likelihood {
+class ManyImages final : public GaussianLikelihood {
  public:
   struct Noise {
     double beta;     ///< its SD for each real component
@@ -16,21 +15,14 @@ class ManyImages final : public Likelihood {
   /// y is [images, data]. A batch holds `chains` chains of the first image, then of the second, and so on.
   ManyImages(std::shared_ptr<const ForwardModel> A, const Tensor& y, Noise noise, int64_t chains);
 
-  std::vector<Misfit> misfit(const Tensor& x) const override;
-  std::optional<double> lipschitz() const override { return noise_.norm_sq / (noise_.beta * noise_.beta); }
-  std::optional<double> noise_level() const override { return noise_.beta; }
-  Tensor simulate(const Tensor& x, const Cursor& at) const override;
+  /// Found once for all batches.
+  std::optional<double> lipschitz() const override { return L_g_; }
 
  private:
-  Tensor do_value(const Tensor& x) const override;
-  Tensor do_grad(const Tensor& x) const override;
-
-  std::shared_ptr<const ForwardModel> A_;
-  Tensor y_;  ///< [images * chains, data]
-  Noise noise_;
+  double L_g_;
 };
 
-/// |A|^2 by power iteration.
+/// |A|^2, by a formula or by Lanczos' iteration.
 double squared_norm(const ForwardModel& A, const Placement& placement);
 
 }  // namespace penumbra::app::linear

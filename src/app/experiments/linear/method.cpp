@@ -11,7 +11,7 @@ namespace {
 /// what `penumbra sample` derives by itself.
 struct Tuning {
   int64_t steps;        ///< of every Langevin method
-  double dps_zeta;      ///< step of DPS along the gradient of the residual's norm
+  double dps_zeta;      ///< step of DPS along the gradient of the residual's norm over |A|
   double tv_weight;     ///< lambda of total variation
   double pnp_strength;  ///< share of the denoiser's correction that PnP takes
   double red_weight;    ///< tau of RED
@@ -19,8 +19,8 @@ struct Tuning {
 
 Tuning tuning(const std::string& task) {
   static const std::map<std::string, Tuning> table{
-      {"cs-0.1", {3600, 0.7, 30, 0.1, 20}},
-      {"cs-0.3", {2000, 1, 30, 0.1, 20}},
+      {"cs-0.1", {3600, 2.91, 30, 0.1, 20}},
+      {"cs-0.3", {2000, 2.83, 30, 0.1, 20}},
       {"mri-8x", {1500, 1, 30, 0.1, 20}},
       {"mri-4x", {1500, 1, 30, 0.1, 20}},
   };

@@ -1,4 +1,4 @@
-/// Methods that a user wants compared: a YAML file, name by name the `sampler` section of a configuration.
+/// Methods that a user wants compared: a YAML file, name by name a sampler's kind and its own keys.
 #pragma once
 
 #include "app/experiments/linear/method.h"

@@ -11,6 +11,13 @@
 namespace penumbra::app::linear {
 namespace {
 
+std::shared_ptr<const Score> read_prior(const std::string& text, const std::string& name, Problem& problem) {
+  const auto settings = Settings::from_text(text, name);
+  auto prior = make_prior(settings, problem.placement);
+  for (const auto& file : settings.files()) problem.files.push_back(file);
+  return prior;
+}
+
 /// Evenly spread over the folder in the order of the names, so that neighbouring slices do not stand for one another.
 void read_truths(Problem& problem, const ProblemOptions& options) {
   const auto& shape = problem.prior->image_shape();
@@ -67,8 +74,7 @@ void choose_denoiser(Problem& problem, const ProblemOptions& options) {
       "{{kind: network, file: '{}', compute: float32, sigma_range: [{:.17g}, {:.17g}], network_pixel_range: [0, 1], "
       "pixel_range: [-1, 1], image_shape: [{}, {}, {}]}}",
       std::filesystem::absolute(options.denoiser).string(), level, level, shape[0], shape[1], shape[2]);
-  const auto one = make_prior(Settings::from_text(text, "--denoiser"), problem.placement);
-  problem.denoiser = std::make_shared<ScaledDenoiser>(one, 2 * level);
+  problem.denoiser = std::make_shared<ScaledDenoiser>(read_prior(text, "--denoiser", problem), 2 * level);
   problem.denoiser_name = options.denoiser.filename().string();
 }
 
@@ -84,8 +90,7 @@ Problem make_problem(const Task& task, const ProblemOptions& options) {
   Problem problem;
   problem.task = task;
   problem.placement = options.placement;
-  problem.prior = make_prior(Settings::from_text(fmt::format("{{kind: network, name: {}}}", task.prior), task.key),
-                             options.placement);
+  problem.prior = read_prior(fmt::format("{{kind: network, name: {}}}", task.prior), task.key, problem);
   if (options.images.empty())
     draw_truths(problem, options);
   else

@@ -24,6 +24,7 @@ struct Problem {
   std::shared_ptr<const Score> prior;
   std::shared_ptr<const Score> denoiser;  ///< of PnP and RED
   std::string denoiser_name;
+  std::vector<std::filesystem::path> files;  ///< weights of prior and denoiser
 
   /// The likelihood of images [first, first + count), `chains` chains each.
   std::shared_ptr<const Likelihood> likelihood(int64_t first, int64_t count, int64_t chains) const;

@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/defaults.h"
@@ -109,6 +110,7 @@ Prepared prepare(const Method& method, const Posterior& posterior, uint64_t seed
   prepared.sampler = prepared.entry->make(settings, {posterior, seed, prepared.steps});
   settings.finish();
   prepared.resolved = settings.resolved();
+  prepared.files = settings.files();
   if (const auto sd = prepared.sampler->start_sd()) {
     prepared.start.kind = Start::Kind::normal;
     prepared.start.sd = *sd;
@@ -162,6 +164,8 @@ Reconstruction reconstruct(const Problem& problem, const Method& method, const S
 void keep(const Reconstruction& r, const std::filesystem::path& folder, const std::string& key,
           const std::string& fingerprint) {
   std::filesystem::create_directories(folder);
+  // The old one must not speak for the new arrays.
+  std::filesystem::remove(folder / (key + ".json"));
   auto course = json::array(), images = json::array();
   for (const auto& [k, psnr] : r.course) course.push_back({k, psnr});
   for (const auto& image : r.images) {
@@ -181,11 +185,19 @@ void keep(const Reconstruction& r, const std::filesystem::path& folder, const st
                                                 {"steps", r.steps},
                                                 {"seconds", r.seconds},
                                                 {"diverged", r.diverged},
+                                                {"has_sd", r.sd.defined()},
                                                 {"course", course},
                                                 {"images", images}}
                                                    .dump(1) +
                                                "\n");
 }
+
+namespace {
+
+/// JSON has no NaN: what diverged is written as null.
+double number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
+
+}  // namespace
 
 std::optional<Reconstruction> kept(const std::filesystem::path& folder, const std::string& key,
                                    const std::string& fingerprint) {
@@ -202,15 +214,14 @@ std::optional<Reconstruction> kept(const std::filesystem::path& folder, const st
   r.steps = found.at("steps").get<int64_t>();
   r.seconds = found.at("seconds").get<double>();
   r.diverged = found.at("diverged").get<bool>();
-  for (const auto& point : found.at("course")) r.course.emplace_back(point[0].get<int64_t>(), point[1].get<double>());
+  for (const auto& point : found.at("course")) r.course.emplace_back(point[0].get<int64_t>(), number(point[1]));
   for (const auto& numbers : found.at("images")) {
     Quality image;
-    for (const auto& [name, value] : quality_fields())
-      if (numbers.at(name).is_number()) image.*value = numbers.at(name).get<double>();
+    for (const auto& [name, value] : quality_fields()) image.*value = number(numbers.at(name));
     r.images.push_back(image);
   }
   r.mean = io::read_npy(folder / (key + ".mean.npy"));
-  if (std::filesystem::exists(folder / (key + ".sd.npy"))) r.sd = io::read_npy(folder / (key + ".sd.npy"));
+  if (found.at("has_sd").get<bool>()) r.sd = io::read_npy(folder / (key + ".sd.npy"));
   return r;
 }
 

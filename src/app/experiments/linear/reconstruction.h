@@ -45,7 +45,8 @@ struct Prepared {
   std::unique_ptr<Sampler> sampler;
   int64_t steps = 0;
   Start start;
-  std::string resolved;  ///< its configuration, every key
+  std::string resolved;                      ///< its configuration, every key
+  std::vector<std::filesystem::path> files;  ///< that it read
 };
 Prepared prepare(const Method& method, const Posterior& posterior, uint64_t seed);
 

@@ -10,18 +10,12 @@
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/nearest.h"
+#include "io/checksum.h"
 #include "io/file.h"
 #include "run/interrupt.h"
 
 namespace penumbra::app::linear {
 namespace {
-
-/// All that a reconstruction depends on, in one line.
-std::string fingerprint(const Problem& problem, const Method& method, const SamplingOptions& sampling) {
-  return fmt::format("{} | {} | {} | {} images | {} | {} chains | seed {} | {}", problem.task.model, problem.task.prior,
-                     method.sampler, problem.truths.size(0), problem.fingerprint, sampling.chains, sampling.seed,
-                     method.denoiser ? problem.denoiser_name : "");
-}
 
 std::vector<Task> chosen(const std::vector<Task>& tasks, const std::vector<std::string>& keys) {
   if (keys.empty()) return tasks;
@@ -36,7 +30,22 @@ std::vector<Task> chosen(const std::vector<Task>& tasks, const std::vector<std::
   return result;
 }
 
+std::string digests(const std::vector<std::filesystem::path>& files) {
+  std::string text;
+  for (const auto& file : files) text += fmt::format(" {}", io::format_checksum(io::checksum(io::read_file(file))));
+  return text;
+}
+
 }  // namespace
+
+std::string fingerprint(const Problem& problem, const Method& method, const SamplingOptions& sampling) {
+  const Posterior posterior{problem.likelihood(0, 1, 1), method.denoiser ? problem.denoiser : problem.prior};
+  const auto prepared = prepare(method, posterior, sampling.seed);
+  return fmt::format("{} | {} | {} | {} | {} images | {} | {} chains | seed {} | {} |{}{}", PENUMBRA_VERSION,
+                     problem.task.model, problem.task.prior, prepared.resolved, problem.truths.size(0),
+                     problem.fingerprint, sampling.chains, sampling.seed, method.denoiser ? problem.denoiser_name : "",
+                     digests(problem.files), digests(prepared.files));
+}
 
 Comparison compare_methods(const std::string& experiment, const std::string& title, const std::vector<Task>& tasks,
                            MakeMethods methods, const ExperimentOptions& options) {
