@@ -77,7 +77,10 @@ class Deriver {
       need("schedule.xi", [&] { return decay(); });
     else
       need("schedule.anneal_steps", [&] { return Found{annealing_share * read("steps"), annealing_in_words()}; });
-    if (own) return;
+    if (own) {
+      if (given("pull")) read("pull");
+      return;
+    }
     need("schedule.alpha_0", [&] { return first_weight(); });
     need("pull", [&] { return Found{annealed_pull, "a fifth of the denoiser's correction in a step, at most"}; });
     for (const auto& [key, word] : {std::pair{"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}})

@@ -49,7 +49,7 @@ TEST(Defaults, AreTheFormulasOfTheDocumentation) {
   const double L_g = *problem.posterior.likelihood->lipschitz();
   const double sigma_min = derived(problem, "schedule.sigma_min"), sigma_0 = derived(problem, "schedule.sigma_0");
   // Derived numbers have three digits: half a percent.
-  EXPECT_NEAR(sigma_min, 0.3 / std::sqrt(L_g), 0.005 * sigma_min);
+  EXPECT_NEAR(sigma_min, 0.6 / std::sqrt(L_g), 0.005 * sigma_min);
   // Four SDs from 64 draws of 12 pixels: the SD is known to 1/sqrt(2 * 768).
   EXPECT_NEAR(sigma_0, 4 * std::sqrt(0.3), 0.1 * sigma_0);
   EXPECT_NEAR(derived(problem, "step_size"), 1 / L_g, 0.005 / L_g);
@@ -82,7 +82,7 @@ TEST(Defaults, WhoWritesOutStepAndScheduleHasThePapersAlgorithm) {
                             "sampler: {step_size: 1e-6, steps: 70, schedule: {sigma_0: 2, sigma_min: 0.1, xi: 0.9}}\n");
   EXPECT_TRUE(problem.derived.empty());
   EXPECT_TRUE(problem.sampler->is_the_papers());
-  EXPECT_EQ(problem.sampler->annealing(0).alpha, 4 * 100);
+  EXPECT_NEAR(problem.sampler->annealing(0).alpha, 4 * 100, 1e-9);
 }
 
 TEST(Defaults, TheResolvedConfigurationIsComplete) {
@@ -173,13 +173,19 @@ TEST(Defaults, TheStepMindsTheWeightOfThePrior) {
   ASSERT_GT(a, L_g);
   expect(step({"sampler.schedule.kind=constant", "sampler.schedule.sigma=0.2", "sampler.schedule.alpha=50"}).first,
          0.25 * 2 / a);
-  expect(step({"sampler.schedule.sigma_min=0.2", fmt::format("sampler.schedule.alpha_0={}", a),
-               "sampler.schedule.allow_final_weight=true"})
-             .first,
-         0.25 * 2 / a);
-  // A smaller weight than the usual one does not help: it is one at the end.
-  expect(step({"sampler.kind=apmc-red", "sampler.schedule.sigma_min=0.2", "sampler.schedule.alpha_0=3"}).first,
-         0.25 * 2 / (L_g + 1 / 0.04));
+}
+
+/// With a schedule it is the pull that minds it: the last step is cut to a fifth of sigma_min^2 / alpha.
+TEST(Defaults, TheAnnealedStepMindsTheWeightOfThePrior) {
+  const auto last_step = [](const std::vector<std::string>& assignments) {
+    return load(gaussian_prior + likelihood(0.1), assignments).sampler->step_size();
+  };
+  const double heavy = last_step(
+      {"sampler.schedule.sigma_min=0.2", "sampler.schedule.alpha_0=1250", "sampler.schedule.allow_final_weight=true"});
+  EXPECT_NEAR(heavy, 0.2 * 0.04 / 50, 1e-12);
+  // A smaller weight than the usual one is one at the end.
+  const double light = last_step({"sampler.schedule.sigma_min=0.02", "sampler.schedule.alpha_0=3"});
+  EXPECT_NEAR(light, 0.2 * 4e-4, 1e-12);
 }
 
 TEST(Defaults, TheStepOfRedMindsItsWeight) {
