@@ -135,7 +135,9 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
   } else if (problem.entry->random) {
     const auto convergence = diagnostics::assess(run.statistics().history().draws());
     judgement.diagnostics = diagnostics::to_json(convergence);
-    judgement.verdicts = diagnostics::verdicts(convergence);
+    using diagnostics::Chains;
+    judgement.verdicts =
+        diagnostics::verdicts(convergence, problem.entry->annealed ? Chains::annealed : Chains::stationary);
   } else {
     judgement.verdicts.push_back({"note", "sampler",
                                   fmt::format("{} is a deterministic iteration: its chains differ only "

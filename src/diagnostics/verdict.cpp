@@ -25,11 +25,18 @@ std::string level(double number, double good, double note, double warning) {
 
 std::string chains(int64_t count) { return count == 1 ? "1 chain" : fmt::format("{} chains", count); }
 
-Verdict split_verdict(const Convergence& c) {
+Verdict split_verdict(const Convergence& c, Chains came) {
   const auto judged = level(c.rhat_p95, c.rhat_threshold, 1.1, 1.5);
   const auto found =
       fmt::format("95 % of the pixels have split R-hat below {:.3g} (worst {:.3g})", c.rhat_p95, c.rhat_max);
   if (judged == "good") return {judged, "convergence", found + ": each chain explores what all of them do"};
+  if (came == Chains::annealed && judged == "bad")
+    return {
+        "warning", "convergence",
+        found + fmt::format("; {} is the aim: the chains stay where the annealing left them, so mean and SD are those "
+                            "of {} separate draws, as good as the annealing was slow: compare a run of twice the "
+                            "steps",
+                            c.rhat_threshold, c.chains)};
   return {
       judged, "convergence",
       found + fmt::format("; {} is the aim: the chains do not yet agree, run longer or start later", c.rhat_threshold)};
@@ -52,8 +59,8 @@ Verdict nested_verdict(const Convergence& c) {
           found + ": the groups of chains agree; whether they have settled is judged by the drift"};
 }
 
-Verdict rhat_verdict(const Convergence& c) {
-  if (c.rhat_kind == "split") return split_verdict(c);
+Verdict rhat_verdict(const Convergence& c, Chains came) {
+  if (c.rhat_kind == "split") return split_verdict(c, came);
   if (c.rhat_kind == "nested") return nested_verdict(c);
   return {"warning", "convergence",
           fmt::format("{} with {} recorded: too few to judge convergence; record 4 or more, or run 16 chains or more",
@@ -100,7 +107,7 @@ Verdict sd_verdict(const Convergence& c) {
 
 }  // namespace
 
-std::vector<Verdict> verdicts(const Convergence& c) {
+std::vector<Verdict> verdicts(const Convergence& c, Chains came) {
   if (c.chains * c.records < 2)
     return {{"bad", "sd", "a single draw has no SD and shows no convergence; run more chains"}};
   std::vector<Verdict> list;
@@ -115,7 +122,7 @@ std::vector<Verdict> verdicts(const Convergence& c) {
                                 "unless they are known",
                                 c.constant_pixels, c.pixels)});
   if (c.broken_pixels + c.constant_pixels >= c.pixels) return list;
-  list.push_back(rhat_verdict(c));
+  list.push_back(rhat_verdict(c, came));
   if (c.drift) list.push_back(drift_verdict(*c.drift));
   list.push_back(mean_verdict(c));
   list.push_back(sd_verdict(c));

@@ -15,8 +15,11 @@ struct Verdict {
   std::string text;
 };
 
+/// How the chains came where they are: annealed ones are separate draws even if they do not move on from there.
+enum class Chains { stationary, annealed };
+
 /// On convergence, drift, Monte-Carlo error of mean and SD, broken and constant pixels; those that apply.
-std::vector<Verdict> verdicts(const Convergence& convergence);
+std::vector<Verdict> verdicts(const Convergence& convergence, Chains came = Chains::stationary);
 
 /// chi2: squared residual over noise variance per datum, averaged over the draws. Draws of the posterior have
 /// expectation 1 and SD sqrt(2 / data_count), over data sets drawn from the model. Beyond three SD the fit is off;

@@ -161,8 +161,9 @@ likelihood: {kind: gaussian, ratio: 0.5, noise_sd: 0.3, data: y.npy}
   const auto summary = nlohmann::json::parse(read_text(run / "summary.json"));
   std::set<std::string> derived;
   for (const auto& one : summary["sampler"]["derived"]) derived.insert(one["key"].get<std::string>());
-  EXPECT_EQ(derived, (std::set<std::string>{"sampler.schedule.sigma_0", "sampler.schedule.sigma_min",
-                                            "sampler.schedule.xi", "sampler.step_size", "sampler.steps"}));
+  EXPECT_EQ(derived,
+            (std::set<std::string>{"sampler.schedule.sigma_0", "sampler.schedule.sigma_min", "sampler.schedule.xi",
+                                   "sampler.schedule.alpha_0", "sampler.step_size", "sampler.steps", "sampler.pull"}));
   EXPECT_NE(read_text(run / "report.html").find("left these to Penumbra"), std::string::npos);
   ASSERT_EQ(penumbra({"sample", (run / "config.yaml").string(), "--out", rerun.string()}).code, 0);
   EXPECT_EQ(read_text(rerun / "config.yaml"), read_text(run / "config.yaml"));

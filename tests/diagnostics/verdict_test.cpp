@@ -51,6 +51,16 @@ TEST(Assess, CountsPixelsThatDoNotMoveOrAreBrokenAndJudgesTheOthers) {
   EXPECT_EQ(verdicts(c)[0].level, "bad");
 }
 
+/// Chains that differ far more than each of them moves.
+TEST(Assess, AnnealedChainsThatStayAreSeparateDraws) {
+  const auto places = independent({1, 8, 20});
+  const auto c = assess(places + 0.1 * independent({100, 8, 20}));
+  EXPECT_EQ(find(verdicts(c), "convergence").level, "bad");
+  const auto annealed = find(verdicts(c, Chains::annealed), "convergence");
+  EXPECT_EQ(annealed.level, "warning");
+  EXPECT_NE(annealed.text.find("8 separate draws"), std::string::npos) << annealed.text;
+}
+
 TEST(Assess, SurvivesDrawsWithoutAnySpread) {
   const auto constant = verdicts(assess(at::ones({8, 16, 1, 2, 2})));
   ASSERT_EQ(constant.size(), 1u);

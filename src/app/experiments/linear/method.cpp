@@ -11,7 +11,7 @@ namespace {
 /// what `penumbra sample` derives by itself.
 struct Tuning {
   int64_t steps;        ///< of every Langevin method
-  double dps_zeta;      ///< step of DPS along the gradient of the residual's norm over |A|
+  double dps_zeta;      ///< of DPS in 250 steps
   double tv_weight;     ///< lambda of total variation
   double pnp_strength;  ///< share of the denoiser's correction that PnP takes
   double red_weight;    ///< tau of RED
@@ -19,13 +19,16 @@ struct Tuning {
 
 Tuning tuning(const std::string& task) {
   static const std::map<std::string, Tuning> table{
-      {"cs-0.1", {3600, 2.91, 30, 0.1, 20}},
-      {"cs-0.3", {2000, 2.83, 30, 0.1, 20}},
-      {"mri-8x", {1500, 1, 30, 0.1, 20}},
-      {"mri-4x", {1500, 1, 30, 0.1, 20}},
+      {"cs-0.1", {600, 2.5, 50, 0.05, 10000}},
+      {"cs-0.3", {600, 2.8, 50, 0.05, 10000}},
+      {"mri-8x", {600, 2, 20, 0.05, 300}},
+      {"mri-4x", {600, 2, 15, 0.03, 250}},
   };
   return table.at(task);
 }
+
+/// The noise that the denoiser of PnP and RED is asked to remove: DnCNN's own, 25/255 of the pixels' range.
+constexpr double denoiser_level = 2 * 25.0 / 255;
 
 int64_t langevin_steps(const Problem& problem, bool quick, int64_t steps) {
   return steps > 0 ? steps : quick ? 300 : tuning(problem.task.key).steps;
@@ -40,14 +43,17 @@ Method langevin(const std::string& name, const std::string& kind, int64_t steps)
 std::vector<Method> methods(const Problem& problem, bool quick, int64_t steps) {
   const auto tuned = tuning(problem.task.key);
   const auto length = langevin_steps(problem, quick, steps);
-  const auto few = std::min<int64_t>(length, 200);
-  const double level = 0.05;
+  const auto at_most = [&](int64_t most) { return std::min(length, most); };
   return {
-      {"TV", fmt::format("{{kind: tv, steps: {}, lambda: {}}}", std::min<int64_t>(length, 40), tuned.tv_weight)},
-      {"PnP", fmt::format("{{kind: pnp, steps: {}, sigma: {:.17g}, strength: {}}}", few, level, tuned.pnp_strength),
+      {"TV", fmt::format("{{kind: tv, steps: {}, lambda: {}}}", at_most(40), tuned.tv_weight)},
+      {"PnP",
+       fmt::format("{{kind: pnp, steps: {}, sigma: {:.17g}, strength: {}}}", at_most(500), denoiser_level,
+                   tuned.pnp_strength),
        true},
-      {"RED", fmt::format("{{kind: red, steps: {}, sigma: {:.17g}, tau: {}}}", few, level, tuned.red_weight), true},
-      {"DPS", fmt::format("{{kind: dps, steps: {}, zeta: {}}}", std::min<int64_t>(length, 1000), tuned.dps_zeta)},
+      {"RED",
+       fmt::format("{{kind: red, steps: {}, sigma: {:.17g}, tau: {}}}", at_most(500), denoiser_level, tuned.red_weight),
+       true},
+      {"DPS", fmt::format("{{kind: dps, steps: {}, zeta: {}}}", at_most(250), tuned.dps_zeta)},
       langevin("PnP-ULA-Ori", "pnp-ula, variant: ori", length),
       langevin("PMC-RED", "pmc-red", length),
       langevin("PMC-PnP", "pmc-pnp", length),
