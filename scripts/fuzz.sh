@@ -21,21 +21,22 @@ ninja -C build-fuzz -j"$(nproc)" penumbra_fuzzers
 # from adding up to the memory limit.
 export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=32 OMP_NUM_THREADS=1
 mkdir -p build-fuzz/findings
-failed=0
-for seeds in tests/fuzz/corpus/*/; do
-  target=$(basename "$seeds")
+fuzz_one() {
+  local target corpus
+  target=$(basename "$2")
   corpus=build-fuzz/corpus/$target
   mkdir -p "$corpus"
-  echo "fuzz $target: $duration s"
   # The first folder collects new inputs, the second is only read.
-  if ! build-fuzz/tests/fuzz/"${target}_fuzz" -max_total_time="$duration" -timeout=20 -rss_limit_mb=2048 \
+  if build-fuzz/tests/fuzz/"${target}_fuzz" -max_total_time="$1" -timeout=20 -rss_limit_mb=2048 \
       -malloc_limit_mb=512 -max_len=4096 -print_final_stats=1 -artifact_prefix="build-fuzz/findings/$target-" \
-      "$corpus" "$seeds" >"build-fuzz/$target.log" 2>&1; then
-    failed=1
+      "$corpus" "$2" >"build-fuzz/$target.log" 2>&1; then
+    echo "fuzz $target: $1 s," "$(grep -oE "(number_of_executed_units|peak_rss_mb): +[0-9]+" "build-fuzz/$target.log" | tr -s ' \n' ' ')"
+  else
     echo "fuzz $target: FOUND, see build-fuzz/$target.log" >&2
     tail -n 40 "build-fuzz/$target.log" >&2
-  else
-    grep -E "number_of_executed_units|peak_rss_mb" "build-fuzz/$target.log"
+    return 1
   fi
-done
-exit $failed
+}
+export -f fuzz_one
+# One target a core; xargs fails if one of them does.
+printf '%s\0' tests/fuzz/corpus/*/ | xargs -0 -P "$(nproc)" -I{} bash -c 'fuzz_one "$@"' _ "$duration" {}
