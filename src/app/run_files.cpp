@@ -146,8 +146,10 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
   }
   judge_misfit(problem, run, judgement);
   judge_clamping(problem, clamped, judgement);
-  const auto points = run.state().x.narrow(0, 0, std::min<int64_t>(4, run.state().x.size(0)));
-  const auto limits = step_limits(problem, points);
+  // Without a theorem one point and one level will do: a large network takes minutes for more.
+  const bool careful = covering_theorem(problem).has_value();
+  const auto points = run.state().x.narrow(0, 0, careful ? std::min<int64_t>(4, run.state().x.size(0)) : 1);
+  const auto limits = step_limits(problem, points, careful ? Levels::all : Levels::settled);
   judgement.diagnostics["step"] = describe_limits(problem, limits);
   if (problem.entry->langevin)
     judgement.verdicts.push_back(

@@ -52,7 +52,7 @@ void claim(const Problem& problem, const fs::path& folder, Resume resume) {
 int report_divergence(const Problem& problem, const fs::path& folder, const ChainRun& run) {
   auto few = problem.plan;
   few.chains = std::min<int64_t>(4, few.chains);
-  const auto limits = step_limits(problem, problem.initial_state(few).x);
+  const auto limits = step_limits(problem, problem.initial_state(few).x, Levels::all);
   write_divergence(folder, problem, run, limits);
   drop_checkpoint(folder / "checkpoint");
   const auto summary = nlohmann::json::parse(io::read_file(folder / "summary.json"));

@@ -11,8 +11,9 @@ namespace {
 constexpr theory::LipschitzOptions quickly{.max_iterations = 30, .tolerance = 1e-2};
 
 /// A few iterations from the first to the one that settles the schedule, that one last.
-std::set<int64_t> levels(const Problem& problem) {
+std::set<int64_t> levels(const Problem& problem, Levels which) {
   const auto settled = settled_at(*problem.sampler, problem.plan.steps);
+  if (which == Levels::settled) return {settled};
   std::set<int64_t> chosen;
   for (int64_t quarter = 0; quarter <= 4; ++quarter) chosen.insert(settled * quarter / 4);
   return chosen;
@@ -36,7 +37,7 @@ double stability_constant(const Problem& problem, double sigma, double L_sigma) 
   return 1 / (smallest + sigma * sigma);
 }
 
-StepLimits step_limits(const Problem& problem, const Tensor& points) {
+StepLimits step_limits(const Problem& problem, const Tensor& points, Levels which) {
   StepLimits limits;
   if (!problem.entry->langevin) return limits;
   const auto& [likelihood, prior] = problem.posterior;
@@ -46,18 +47,20 @@ StepLimits step_limits(const Problem& problem, const Tensor& points) {
   inputs.gamma = problem.sampler->step_size();
   inputs.L_g = theory::likelihood_lipschitz(*likelihood, points, quickly).value;
   auto stability = inputs;
-  for (const auto k : levels(problem)) {
+  for (const auto k : levels(problem, which)) {
     const auto annealing = problem.sampler->annealing(k);
     const double L_sigma = theory::score_lipschitz(*prior, points, annealing.sigma, quickly).value;
     inputs.iterations.push_back({annealing, L_sigma});
     stability.iterations.push_back({annealing, stability_constant(problem, annealing.sigma, L_sigma)});
   }
-  inputs.L_p = theory::score_lipschitz(*prior, points, exact_score(*prior).sigma_range().low, quickly).value;
   limits.lipschitz_likelihood = inputs.L_g;
   limits.lipschitz_prior = inputs.iterations.back().L_sigma;
-  limits.stability = theory::stability_limit(stability);
   limits.stability_settled = theory::stability_limit(stability, stability.iterations.size() - 1);
-  if (covering_theorem(problem)) limits.theorem = theory::admissible_step(inputs);
+  if (which == Levels::settled) return limits;
+  limits.stability = theory::stability_limit(stability);
+  if (!covering_theorem(problem)) return limits;
+  inputs.L_p = theory::score_lipschitz(*prior, points, exact_score(*prior).sigma_range().low, quickly).value;
+  limits.theorem = theory::admissible_step(inputs);
   return limits;
 }
 

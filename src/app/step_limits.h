@@ -22,8 +22,14 @@ struct StepLimits {
   std::optional<double> theorem;            ///< where a theorem covers the sampler
 };
 
-/// A quick estimate with a few levels of the schedule, the constants measured at `points`; `penumbra certify` takes
-/// more care. Empty for what is no Langevin chain.
-StepLimits step_limits(const Problem& problem, const Tensor& points);
+/// Where the constants are measured, which takes a network hundreds of evaluations each.
+enum class Levels {
+  all,      ///< a few from the first of the schedule to the last
+  settled,  ///< the last alone: no `stability`, no `theorem`
+};
+
+/// A quick estimate, the constants measured at `points`; `penumbra certify` takes more care. Empty for what is no
+/// Langevin chain.
+StepLimits step_limits(const Problem& problem, const Tensor& points, Levels which);
 
 }  // namespace penumbra::app
