@@ -21,9 +21,11 @@ class GaussianLikelihood : public Likelihood {
   const ForwardModel& model() const { return *A_; }
   const Tensor& data() const { return y_; }
 
- private:
+ protected:
   Tensor do_value(const Tensor& x) const override;
   Tensor do_grad(const Tensor& x) const override;
+
+ private:
   double largest_eigenvalue() const;
 
   std::shared_ptr<const ForwardModel> A_;

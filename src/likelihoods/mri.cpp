@@ -11,6 +11,17 @@ MriLikelihood::MriLikelihood(std::shared_ptr<const MriModel> A, const Tensor& y,
       frame_(std::move(frame)),
       pictures_(std::move(pictures)) {}
 
+Tensor MriLikelihood::do_value(const Tensor& x) const {
+  const auto g = GaussianLikelihood::do_value(x);
+  if (!frame_.air.defined()) return g;
+  return g + 0.5 * *lipschitz() * norm_per_chain(frame_.air * (x - frame_.black)).square();
+}
+
+Tensor MriLikelihood::do_grad(const Tensor& x) const {
+  const auto grad = GaussianLikelihood::do_grad(x);
+  return frame_.air.defined() ? grad + *lipschitz() * frame_.air * (x - frame_.black) : grad;
+}
+
 Tensor MriLikelihood::simulate(const Tensor& x, const Cursor& at) const {
   auto y = GaussianLikelihood::simulate(x, at);
   if (frame_.constant.defined()) y = y + frame_.constant;

@@ -1,4 +1,4 @@
-/// g(x) = |A(x) + A(constant) - y|^2 / (2 beta^2) for the k-space of a scan, made white.
+/// g(x) = |A(x) + A(constant) - y|^2 / (2 beta^2) for the k-space of a scan, made white; and air where no coil sees.
 #pragma once
 
 #include "likelihoods/gaussian.h"
@@ -10,6 +10,8 @@ namespace penumbra {
 struct MriFrame {
   Tensor constant;   ///< A of the image that x = 0 stands for, [coils, m]: moved into the data, so that A stays linear
   double gain2 = 1;  ///< |A|^2 at most: F and P have norm one, so the largest over the pixels of gain^2 sum |S_c|^2
+  Tensor air;        ///< [1, H, W], 1 where no coil sees anything: held at `black` as well as the best seen pixel is
+  double black = 0;  ///< the x of no signal
   Tensor colour;     ///< [coils, coils]: turns white noise into the scanner's; the data and the maps are free of it
 };
 
@@ -35,6 +37,9 @@ class MriLikelihood final : public GaussianLikelihood {
   const MriPictures& pictures() const { return pictures_; }
 
  private:
+  Tensor do_value(const Tensor& x) const override;
+  Tensor do_grad(const Tensor& x) const override;
+
   std::shared_ptr<const MriModel> A_;
   MriFrame frame_;
   MriPictures pictures_;

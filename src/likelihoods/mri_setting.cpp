@@ -263,6 +263,9 @@ std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, c
   MriFrame frame;
   frame.gain2 =
       intensity.gain * intensity.gain * (maps.defined() ? at::abs(maps).square().sum(0).max().item<double>() : 1);
+  frame.black = intensity.black;
+  if (const auto unseen = A->seen().logical_not(); unseen.any().item<bool>())
+    frame.air = unseen.to(placement.precision).unsqueeze(0);
   if (noise.colour.defined()) frame.colour = place(noise.colour, placement);
   if (intensity.black != 0) {
     Shape one(image_shape);

@@ -85,10 +85,21 @@ Tensor MriModel::do_vjp(const Tensor& /*x*/, const Tensor& r) const {
   return from_scan(gain_ * corner_to_centre(seen.sum(1)));
 }
 
-Tensor MriModel::from_scan(const Tensor& scan) const {
+Tensor MriModel::placed(const Tensor& scan) const {
   const auto& shape = image_shape();
   const bool swapped = orientation_.quarter_turns % 2 != 0;
-  const auto image = turned_back(fit(scan, shape[swapped ? 2 : 1], shape[swapped ? 1 : 2]), orientation_);
+  return turned_back(fit(scan, shape[swapped ? 2 : 1], shape[swapped ? 1 : 2]), orientation_);
+}
+
+Tensor MriModel::seen() const {
+  const auto energy = maps_.defined() ? corner_to_centre(at::abs(maps_).square().sum(0, /*keepdim=*/true))
+                                      : at::ones({1, height_, width_}, measured_.options().dtype(at::kFloat));
+  return placed(energy)[0] > 0;
+}
+
+Tensor MriModel::from_scan(const Tensor& scan) const {
+  const auto& shape = image_shape();
+  const auto image = placed(scan);
   return shape[0] == 2 ? at::stack({at::real(image), at::imag(image)}, 1) : at::real(image).unsqueeze(1).contiguous();
 }
 

@@ -35,11 +35,16 @@ class MriModel final : public ForwardModel {
   /// taken off where a real image is to have it back, one unit of x being the gain.
   Tensor as_image(const Tensor& scan) const;
 
+  /// Whether a pixel of the prior's is in the scan and some coil sees it: bool [H, W].
+  Tensor seen() const;
+
  private:
   Tensor do_apply(const Tensor& x) const override;
   Tensor do_vjp(const Tensor& x, const Tensor& r) const override;
   /// [chains, H, W] of the scan, complex, to [chains, channels, H, W] of the prior.
   Tensor from_scan(const Tensor& scan) const;
+  /// The last two dimensions from the scan's size and orientation to the prior's.
+  Tensor placed(const Tensor& scan) const;
 
   int64_t height_, width_;  ///< of the scan
   MriOrientation orientation_;

@@ -44,6 +44,32 @@ struct MriConfiguration : testing::Test {
   }
 };
 
+/// A scan of 12 x 16 in an image of 16 x 16: four rows that nothing sees.
+TEST_F(MriConfiguration, WhatNoCoilSeesIsAir) {
+  const std::string text =
+      "kind: mri, mask: {kind: cartesian, acceleration: 2}, noise_sd: 0.05, image: {values: magnitude}";
+  io::write_npy(folder / "y.npy", at::ones({1, 12, 16}, at::kComplexFloat));
+  const auto likelihood = make("{" + text + ", data: y.npy}", {1, 16, 16});
+  const auto x = random_image({2, 1, 16, 16});
+  const auto grad = likelihood->grad(x);
+  const double L_g = *likelihood->lipschitz();
+  const auto outside = [](const Tensor& image) { return at::cat({image.narrow(2, 0, 2), image.narrow(2, 14, 2)}, 2); };
+  // Black is -1 for a magnitude.
+  EXPECT_LT(test::relative_error(outside(grad), L_g * outside(x + 1)), 1e-12);
+  // The whole gradient is that of the value: central differences, error of order h^2 = 1e-10 relative to g's third
+  // derivative, which is zero.
+  const auto v = normal({4, 0, 0}, Stream::probe, x);
+  const double h = 1e-5;
+  const auto slope = (likelihood->value(x + h * v) - likelihood->value(x - h * v)) / (2 * h);
+  EXPECT_LT(test::relative_error(slope, flat(grad * v).sum(1)), 1e-6);
+  // A scan as large as the image leaves nothing unseen.
+  io::write_npy(folder / "y.npy", at::ones({1, 16, 16}, at::kComplexFloat));
+  const auto whole = make("{" + text + ", data: y.npy}", {1, 16, 16});
+  EXPECT_LT(
+      test::relative_error(whole->grad(x), whole->model().vjp(x, whole->model().apply(x) - whole->data()) / 0.0025),
+      1e-12);
+}
+
 TEST_F(MriConfiguration, WhatIsObservedIsReadBack) {
   const std::string text = "kind: mri, mask: {kind: radial, lines: 4}, noise_sd: 0.05";
   const auto x = random_image({1, 1, 16, 16});
