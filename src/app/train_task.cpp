@@ -1,7 +1,6 @@
 #include "app/train_task.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 
 namespace penumbra::app {
 namespace {
@@ -12,18 +11,12 @@ Tensor every_nth(const training::ImageSet& images, int64_t most) {
   return at::arange(0, count, (count + most - 1) / most);
 }
 
-/// 20 log10 of the RMS of A x, mean over images.
-double level_db(const ForwardModel& A, const training::ImageSet& images, const Placement& placement) {
+double mean_level_db(const ForwardModel& A, const training::ImageSet& images, const Placement& placement) {
   constexpr int64_t at_once = 16;
-  const c10::NoGradGuard no_gradients;
   const auto chosen = every_nth(images, 256);
   double sum = 0;
-  for (const auto& rows : chosen.split(at_once)) {
-    const auto clean = A.apply(images.batch(rows, placement));
-    const auto real = clean.is_complex() ? at::view_as_real(clean).contiguous() : clean;
-    const double size = static_cast<double>(real.numel()) / static_cast<double>(rows.size(0));
-    sum += (20 * (norm_per_chain(real).to(at::kDouble) / std::sqrt(size)).log10()).sum().item<double>();
-  }
+  for (const auto& rows : chosen.split(at_once))
+    sum += training::level_db(A, images.batch(rows, placement)).sum().item<double>();
   return sum / static_cast<double>(chosen.size(0));
 }
 
@@ -59,7 +52,7 @@ std::shared_ptr<const training::Task> make_task(const ReconstructionPlan& plan, 
   const double unit = likelihood->noise_sd().value();
   measurement.norm_sq = likelihood->lipschitz().value() * unit * unit;
   measurement.beta =
-      plan.snr_db ? std::pow(10, (level_db(*measurement.A, images, placement) - *plan.snr_db) / 20) : unit;
+      plan.snr_db ? std::pow(10, (mean_level_db(*measurement.A, images, placement) - *plan.snr_db) / 20) : unit;
   record["task"] = {{"kind", "reconstruction"}, {"likelihood", plan.said}, {"noise_sd", measurement.beta}};
   if (plan.snr_db) record["task"]["snr_db"] = *plan.snr_db;
   return std::make_shared<training::Reconstruction>(measurement);

@@ -68,6 +68,18 @@ std::vector<double> OptionReader::numbers(const std::string& key, const std::vec
   return numbers;
 }
 
+std::vector<double> OptionReader::channel_multiples(const std::vector<double>& otherwise, int64_t model_channels) {
+  const auto multiples = numbers("channel_mult", otherwise, 12);
+  if (multiples.empty()) fail("channel_mult", "at least one number");
+  for (const double multiple : multiples) {
+    const double channels = multiple * static_cast<double>(model_channels);
+    if (!(channels >= 1 && channels <= 65536))
+      input_error("{}: architecture.channel_mult: {} x {} channels: expected 1 to 65536", name_, multiple,
+                  model_channels);
+  }
+  return multiples;
+}
+
 std::string OptionReader::text(const std::string& key, const std::string& otherwise) {
   const auto* value = find(key);
   if (value == nullptr) return otherwise;

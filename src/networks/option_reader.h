@@ -21,6 +21,8 @@ class OptionReader {
   /// Numbers in a list, or in a text with commas ("1,2,4") as guided-diffusion's scripts have them; a number alone is a
   /// list of one.
   std::vector<double> numbers(const std::string& key, const std::vector<double>& otherwise, size_t most);
+  /// `channel_mult`: factors for `model_channels`, one a level, at least one.
+  std::vector<double> channel_multiples(const std::vector<double>& otherwise, int64_t model_channels);
   std::string text(const std::string& key, const std::string& otherwise);
 
   /// Takes note of a key without reading it.

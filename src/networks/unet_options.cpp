@@ -51,14 +51,7 @@ UNetOptions UNetOptions::from_json(const json& object, const std::string& name) 
                 name, o.in_channels, o.out_channels);
   o.model_channels = read.integer("model_channels", o.model_channels, 1, 4096);
   o.num_res_blocks = read.integer("num_res_blocks", o.num_res_blocks, 1, 16);
-  o.channel_mult = read.numbers("channel_mult", o.channel_mult, 12);
-  if (o.channel_mult.empty()) read.fail("channel_mult", "at least one number");
-  for (const double multiple : o.channel_mult) {
-    const double channels = multiple * static_cast<double>(o.model_channels);
-    if (!(channels >= 1 && channels <= 65536))
-      input_error("{}: architecture.channel_mult: {} x {} channels: expected 1 to 65536", name, multiple,
-                  o.model_channels);
-  }
+  o.channel_mult = read.channel_multiples(o.channel_mult, o.model_channels);
   for (const double factor : read.numbers("attention_resolutions", {}, 16)) {
     if (!(factor >= 1 && factor <= 65536 && factor == std::floor(factor)))
       read.fail("attention_resolutions", "down-sampling factors");

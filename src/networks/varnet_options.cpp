@@ -1,7 +1,6 @@
 /// The variational network's options as JSON, apart from its arithmetic: without ATen.h they can be fuzzed.
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
 #include "networks/option_reader.h"
 #include "networks/varnet.h"
 
@@ -13,14 +12,7 @@ VarNetOptions VarNetOptions::from_json(const nlohmann::json& json, const std::st
   o.in_channels = read.integer("in_channels", o.in_channels, 1, 64);
   o.cascades = read.integer("cascades", o.cascades, 1, 64);
   o.model_channels = read.integer("model_channels", o.model_channels, 1, 4096);
-  o.channel_mult = read.numbers("channel_mult", o.channel_mult, 12);
-  if (o.channel_mult.empty()) read.fail("channel_mult", "at least one number");
-  for (const double multiple : o.channel_mult) {
-    const double channels = multiple * static_cast<double>(o.model_channels);
-    if (!(channels >= 1 && channels <= 65536))
-      input_error("{}: architecture.channel_mult: {} x {} channels: expected 1 to 65536", name, multiple,
-                  o.model_channels);
-  }
+  o.channel_mult = read.channel_multiples(o.channel_mult, o.model_channels);
   read.accept("kind");
   read.finish();
   return o;

@@ -26,18 +26,18 @@ class Pmc final : public Sampler {
   Options options_;
 };
 
-/// Algorithm 2: sigma_k and alpha_k fall along a schedule. The options that are off in the paper act until it settles.
+/// Algorithm 2: sigma_k and alpha_k fall along a schedule. What follows `schedule` is not in the paper.
 class AnnealedPmc final : public Sampler {
  public:
   struct Options {
     Discretization discretization = Discretization::red;
     double gamma = 0;
     std::shared_ptr<const Schedule> schedule;
-    bool warm = false;      ///< noise of variance 2 gamma_k alpha_k in place of 2 gamma
-    bool denoised = false;  ///< the data are compared with D(x), not with x
-    bool denoise_records = false;
+    bool warm = false;             ///< noise of variance 2 gamma_k alpha_k in place of 2 gamma
+    bool denoised = false;         ///< until the schedule settles, the data are compared with D(x), not with x
+    bool denoise_records = false;  ///< image() is D(x), not x
     double pull = std::numeric_limits<double>::infinity();  ///< bound on gamma_k alpha_k / sigma_k^2
-    int64_t steps = 1;
+    int64_t steps = 1;  ///< of the run: the last of them has the step size that is told
   };
   AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
   StepInfo step(ChainState& state) const override;

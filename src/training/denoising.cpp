@@ -18,7 +18,7 @@ Tensor Denoising::loss(const ScoreNetwork& network, const Tensor& x, const Curso
   const auto place = at::arange(at.first_chain, at.first_chain + x.size(0), at::TensorOptions().dtype(at::kDouble));
   const auto offset = uniform(at, Stream::noise_level, place.unsqueeze(1)).squeeze(1);
   const auto sigma = levels_((place + offset) / static_cast<double>(batch)).to(at::kFloat).to(x.device());
-  const auto noisy = x + sigma.reshape({-1, 1, 1, 1}) * training_noise(x, at);
+  const auto noisy = x + sigma.reshape({-1, 1, 1, 1}) * normal(at, Stream::training_noise, x);
   const auto error = network.denoise(noisy, sigma, {}, /*drop=*/true) - x;
   return (error.square().mean({1, 2, 3}) * weight(network.parameterisation, sigma)).mean();
 }

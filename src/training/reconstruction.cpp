@@ -5,12 +5,25 @@
 
 namespace penumbra::training {
 
-Tensor LinearMeasurement::measure(const Tensor& x, const std::function<Tensor(const Tensor& like)>& noise) const {
+namespace {
+
+/// Real and imaginary part in a last dimension.
+Tensor real_parts(const Tensor& data) { return data.is_complex() ? at::view_as_real(data).contiguous() : data; }
+
+}  // namespace
+
+Tensor level_db(const ForwardModel& A, const Tensor& x) {
   const c10::NoGradGuard no_gradients;
-  const auto clean = A->apply(x);
-  if (!clean.is_complex()) return clean + beta * noise(clean);
-  const auto parts = at::view_as_real(clean).contiguous();
-  return at::view_as_complex(parts + beta * noise(parts));
+  const auto parts = real_parts(A.apply(x));
+  const double size = static_cast<double>(parts.numel()) / static_cast<double>(x.size(0));
+  return 20 * (norm_per_chain(parts) / std::sqrt(size)).to(at::kCPU, at::kDouble).log10();
+}
+
+Tensor LinearMeasurement::measure(const Tensor& x, const Cursor& at, Stream stream) const {
+  const c10::NoGradGuard no_gradients;
+  const auto clean = A->apply(x), parts = real_parts(clean);
+  const auto noisy = parts + beta * normal(at, stream, parts);
+  return clean.is_complex() ? at::view_as_complex(noisy) : noisy;
 }
 
 DataGradient LinearMeasurement::gradient(const Tensor& y) const {
@@ -32,7 +45,7 @@ DataGradient LinearMeasurement::gradient(const Tensor& y) const {
 }
 
 Tensor Reconstruction::loss(const ScoreNetwork& network, const Tensor& x, const Cursor& at, int64_t /*batch*/) const {
-  const auto y = measurement_.measure(x, [&](const Tensor& like) { return training_noise(like, at); });
+  const auto y = measurement_.measure(x, at, Stream::training_noise);
   return (network.reconstruct(measurement_.gradient(y), x) - x).square().mean();
 }
 
@@ -41,9 +54,7 @@ std::vector<Band> Reconstruction::bands(int64_t /*count*/) const { return {{}}; 
 Judged Reconstruction::judge(const ScoreNetwork& network, const Tensor& x, const Band& /*band*/,
                              const HeldOut& which) const {
   const auto images = x.to(which.device);
-  const auto y = measurement_.measure(images, [&](const Tensor& like) {
-    return normal({which.seed, which.first, which.band}, Stream::validation_noise, like);
-  });
+  const auto y = measurement_.measure(images, {which.seed, which.first, which.band}, Stream::validation_noise);
   const auto error = network.reconstruct(measurement_.gradient(y), images).cpu() - x;
   const auto squares = error.square().mean({1, 2, 3});
   return {squares, squares};

@@ -6,14 +6,17 @@
 
 namespace penumbra::training {
 
+/// 20 log10 of the RMS of A x, of each image x: float64 on the CPU, [N].
+Tensor level_db(const ForwardModel& A, const Tensor& x);
+
 /// y = A x + beta n, A linear.
 struct LinearMeasurement {
   std::shared_ptr<const ForwardModel> A;
   double beta = 0;     ///< SD of the noise, for each real component
   double norm_sq = 1;  ///< |A|^2
 
-  /// A x for the images x [N, ...], and `noise` of the same shape, real and imaginary part in a last dimension.
-  Tensor measure(const Tensor& x, const std::function<Tensor(const Tensor& like)>& noise) const;
+  /// Of the images x [N, ...], with the noise of (at, stream).
+  Tensor measure(const Tensor& x, const Cursor& at, Stream stream) const;
   /// G of the data y [N, ...]; gradients flow through it to x, not to y.
   DataGradient gradient(const Tensor& y) const;
 };

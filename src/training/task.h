@@ -39,8 +39,4 @@ class Task {
   virtual Judged judge(const ScoreNetwork& network, const Tensor& x, const Band& band, const HeldOut& which) const = 0;
 };
 
-/// Standard normal numbers shaped like `like`. On the CPU the bits depend on (seed, row, step) alone; on a GPU, whose
-/// own generator is many times faster, on its state.
-Tensor training_noise(const Tensor& like, const Cursor& at);
-
 }  // namespace penumbra::training

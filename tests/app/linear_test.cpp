@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "app/experiments/linear/comparison.h"
+#include "app/experiments/linear/method_file.h"
 #include "app/experiments/linear/run.h"
+#include "app/experiments/linear/scaled_denoiser.h"
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
+#include "support/message.h"
 #include "support/paths.h"
 #include "support/program.h"
 
@@ -34,6 +37,40 @@ TEST(ManyImages, IsTheLikelihoodOfEachImageForItsOwnChains) {
     EXPECT_LT(test::relative_error(together.value(x).narrow(0, 2 * image, 2), alone.value(own)), 1e-13);
   }
   EXPECT_NEAR(together.lipschitz().value() / GaussianLikelihood(A, y[0], 0.1).lipschitz().value(), 1, 1e-9);
+}
+
+/// For N(black, v) the denoiser is known at every level: black + (x - black) v / (v + sigma^2). Scaled by mu the images
+/// have variance mu^2 v, so one of that variance, asked at its own level, is the same denoiser at level / mu.
+TEST(ScaledDenoiser, AnswersAtAnotherLevelAsTheDenoiserOfTheScaledImages) {
+  const double v = 0.3, level = 0.2, sigma = 0.05, mu = level / sigma;
+  const auto prior = [](double variance) {
+    return make_prior(
+        Settings::from_text(
+            fmt::format("{{kind: gaussian, image_shape: [1, 4, 4], mean: -1, variance: {:.17g}}}", variance), "test"),
+        placement);
+  };
+  const ScaledDenoiser scaled(prior(mu * mu * v), level);
+  const auto x = numbers({2, 1, 4, 4}, 7), expected = -1 + (x + 1) * v / (v + sigma * sigma);
+  EXPECT_LT(test::relative_error(scaled.denoise(x, sigma), expected), 1e-12);
+  EXPECT_LT(test::relative_error(scaled.score(x, sigma), (expected - x) / (sigma * sigma)), 1e-11);
+}
+
+TEST(MethodFile, NamesSamplersAndGivesTheDenoiserToPnpAndRed) {
+  const auto path = test::scratch() / "methods.yaml";
+  test::write_text(path, "short one: {kind: apmc-pnp, steps: 5, schedule: {sigma_0: 2}}\nR: {kind: red, sigma: 0.1}\n");
+  const auto methods = read_methods(path);
+  ASSERT_EQ(methods.size(), 2u);
+  EXPECT_EQ(methods[0].name, "short one");
+  EXPECT_EQ(methods[0].sampler, "{kind: apmc-pnp, steps: 5, schedule: {sigma_0: 2}}");
+  EXPECT_FALSE(methods[0].denoiser);
+  EXPECT_TRUE(methods[1].denoiser);
+  const auto refusal = [&](const std::string& text) {
+    test::write_text(path, text);
+    return test::message_of([&] { read_methods(path); });
+  };
+  EXPECT_TRUE(test::contains(refusal("[1, 2]"), "methods.yaml: expected lines of NAME"));
+  EXPECT_TRUE(test::contains(refusal("a: {steps: 3}"), "methods.yaml:1: "));
+  EXPECT_TRUE(test::contains(refusal("a/b: {kind: tv}"), "without /"));
 }
 
 /// A small problem with a prior that has a formula.

@@ -6,8 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/random.h"
-#include "io/image.h"
+#include "cli/training_folder.h"
 #include "io/npy.h"
 #include "io/weights.h"
 #include "support/message.h"
@@ -20,21 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
-struct TrainReconstruction : testing::Test {
-  fs::path folder = scratch(), config = folder / "train.yaml";
-
-  /// 30 smooth 8x8 pictures, half of their k-space.
-  TrainReconstruction() {
-    fs::create_directories(folder / "pictures");
-    const auto draws = uniform({1, 0, 0}, Stream::truth, at::empty({30, 2}, at::kDouble));
-    const auto place = at::arange(8, at::kDouble) / 8;
-    for (int64_t i = 0; i < 30; ++i) {
-      const auto x = draws[i][0] * place.unsqueeze(0) + draws[i][1] * place.unsqueeze(1);
-      io::write_png(folder / "pictures" / fmt::format("{:02}.png", i), (127 * x).to(at::kByte).unsqueeze(0));
-    }
-    write_text(config, R"(
+/// Half of the k-space of 30 pictures.
+struct TrainReconstruction : TrainingFolder {
+  TrainReconstruction()
+      : TrainingFolder(30, R"(
 task: {kind: reconstruction, likelihood: {kind: mri, mask: {kind: cartesian, acceleration: 2}}, snr_db: 30}
 data: {folder: pictures, image_shape: [1, 8, 8], validation_share: 0.2}
 network: {cascades: 2, model_channels: 4, channel_mult: [1, 2]}
@@ -42,18 +31,8 @@ training: {steps: 12, batch: 6, learning_rate: 2e-3, warm_up: 2, ema_decay: 0.5,
            validation_images: 8}
 output: {name: tiny, storage: float32}
 seed: 3
-)");
-  }
+)") {}
 
-  Words words(const std::string& run, Words more = {}) const {
-    Words args{"train", config.string(), "--out", (folder / run).string(), "--device", "cpu"};
-    args.insert(args.end(), more.begin(), more.end());
-    return args;
-  }
-  void must_train(const std::string& run, const Words& more = {}) const {
-    const auto result = penumbra(words(run, more));
-    ASSERT_EQ(result.code, 0) << result.err;
-  }
   io::Weights network(const std::string& run) const { return io::read_weights(folder / run / "network.safetensors"); }
   void expect_same(const std::string& found, const std::string& expected) const {
     const auto a = network(found).tensors, b = network(expected).tensors;

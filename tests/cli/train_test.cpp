@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/training_folder.h"
 #include "core/random.h"
 #include "io/image.h"
 #include "io/lock.h"
@@ -21,44 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
-/// 40 smooth 8x8 pictures.
-void write_pictures(const fs::path& folder) {
-  fs::create_directories(folder);
-  const auto draws = uniform({1, 0, 0}, Stream::truth, at::empty({40, 2}, at::kDouble));
-  const auto place = at::arange(8, at::kDouble) / 8;
-  for (int64_t i = 0; i < 40; ++i) {
-    const auto x = draws[i][0] * place.unsqueeze(0) + draws[i][1] * place.unsqueeze(1);
-    io::write_png(folder / fmt::format("{:02}.png", i), (127 * x).to(at::kByte).unsqueeze(0));
-  }
-}
-
-struct TrainCommand : testing::Test {
-  fs::path folder = scratch(), config = folder / "train.yaml";
-
-  TrainCommand() {
-    write_pictures(folder / "pictures");
-    write_text(config, R"(
+struct TrainCommand : TrainingFolder {
+  TrainCommand()
+      : TrainingFolder(40, R"(
 data: {folder: pictures, image_shape: [1, 8, 8], validation_share: 0.2}
 network: {model_channels: 32, num_res_blocks: 1, channel_mult: [1], num_head_channels: 32}
 training: {steps: 12, batch: 6, learning_rate: 2e-3, warm_up: 2, ema_decay: 0.5, log_every: 5, validate_every: 6,
            validation_images: 8, bands: 2, sample_every: 6, samples: 4}
 output: {name: slopes, storage: float32, licence: CC0}
 seed: 3
-)");
-  }
+)") {}
 
-  Words words(const std::string& run, Words more = {}) const {
-    Words args{"train", config.string(), "--out", (folder / run).string(), "--device", "cpu"};
-    args.insert(args.end(), more.begin(), more.end());
-    return args;
-  }
-  Result train(const std::string& run, const Words& more = {}) const { return penumbra(words(run, more)); }
-  void must_train(const std::string& run, const Words& more = {}) const {
-    const auto result = train(run, more);
-    ASSERT_EQ(result.code, 0) << result.err;
-  }
   std::map<std::string, Tensor> weights(const std::string& run) const {
     return io::read_weights(folder / run / "prior.safetensors").tensors;
   }

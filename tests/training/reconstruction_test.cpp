@@ -9,6 +9,7 @@
 #include "networks/varnet.h"
 #include "support/paths.h"
 #include "support/random_weights.h"
+#include "training/small_images.h"
 #include "training/small_varnet.h"
 #include "training/trainer.h"
 
@@ -50,7 +51,7 @@ TEST(ReconstructionLoss, ItsGradientIsThatOfFiniteDifferences) {
   auto weights = test::random_weights(architecture);
   for (auto& [name, tensor] : weights) tensor = tensor.to(at::kDouble);
   const auto x = numbers({3, 1, 8, 8}, 5);
-  const auto y = m.measure(x, [](const Tensor& like) { return numbers(like.sizes().vec(), 6); });
+  const auto y = m.measure(x, {6, 0, 0}, Stream::probe);
   const auto start = -m.gradient(y)(at::zeros_like(x));
   const auto loss = [&](const std::map<std::string, Tensor>& at) {
     return ((*test::network_of(architecture, at))({start, {}, {}, false, m.gradient(y)}) - x).square().mean();
@@ -75,23 +76,8 @@ TEST(ReconstructionLoss, ItsGradientIsThatOfFiniteDifferences) {
   }
 }
 
-/// Smooth pictures of one frequency in each direction.
-ImageSet pictures() {
-  ImageSet set;
-  const auto draw = [](int64_t count, int64_t k) {
-    const auto phase = 6 * uniform({2, 0, k}, Stream::probe, at::empty({count, 2, 1}, at::kDouble));
-    const auto place = at::arange(8, at::kDouble).reshape({1, 8});
-    const auto x =
-        (phase.select(1, 0) + place / 2).sin().unsqueeze(1) * (phase.select(1, 1) + place / 3).sin().unsqueeze(2);
-    return (127.5 + 127 * x).to(at::kByte).unsqueeze(1);
-  };
-  set.train = draw(40, 0);
-  set.validation = draw(12, 1);
-  return set;
-}
-
 struct ReconstructionTraining : testing::Test {
-  ImageSet images = pictures();
+  ImageSet images = test::waves(40, 12);
   Team team;
 
   TrainerOptions options() const {

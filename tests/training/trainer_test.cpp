@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "support/message.h"
 #include "support/paths.h"
+#include "training/small_images.h"
 #include "training/small_trainer.h"
 
 namespace penumbra::training {
@@ -17,25 +18,15 @@ using test::small_options;
 using State = std::map<std::string, Tensor>;
 using Which = Trainer::Which;
 
-/// Stripes of random direction, as bytes.
-ImageSet striped(double high = 1) {
-  ImageSet set;
-  const auto draw = [](int64_t count, int64_t k) {
-    const auto phase = 6 * uniform({2, 0, k}, Stream::probe, at::empty({count, 2, 1}, at::kDouble));
-    const auto place = at::arange(8, at::kDouble).reshape({1, 8});
-    const auto x =
-        (phase.select(1, 0) + place / 2).sin().unsqueeze(1) * (phase.select(1, 1) + place / 3).sin().unsqueeze(2);
-    return (127.5 + 127 * x).to(at::kByte).unsqueeze(1);
-  };
-  set.train = draw(30, 0);
-  set.validation = draw(12, 1);
+ImageSet waves_up_to(double high = 1) {
+  auto set = test::waves(30, 12);
   set.low = -high;
   set.high = high;
   return set;
 }
 
 struct Training : testing::Test {
-  ImageSet images = striped();
+  ImageSet images = waves_up_to();
   Team team;
 
   Trainer trainer(const TrainerOptions& options, double dropout = 0) const {
@@ -168,7 +159,7 @@ TEST_F(Training, AveragesTheWeights) {
 
 /// Before the first step F = 0 and D = c_skip x: nothing but the range of the pixels differs.
 TEST_F(Training, QualityDoesNotDependOnTheRange) {
-  const auto large = striped(100);
+  const auto large = waves_up_to(100);
   auto options = small_options(100);
   options.levels.low *= 100;
   options.levels.high *= 100;

@@ -24,11 +24,11 @@ Best best(const TaskResults& task, double Quality::*of, double sign, Take take) 
   return found;
 }
 
+}  // namespace
+
 Check check(const TaskResults& task, const std::string& claim, bool passed, const std::string& detail) {
   return {task.problem.task.label + ": " + claim, passed, detail};
 }
-
-}  // namespace
 
 std::vector<Check> paper_claims(const Comparison& comparison) {
   std::vector<Check> checks;

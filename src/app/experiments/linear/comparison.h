@@ -29,6 +29,8 @@ TextTable image_table(const Comparison& comparison);
 /// Method, task, settings, steps, chains, seconds.
 TextTable settings_table(const Comparison& comparison);
 
+/// A claim about one task.
+Check check(const TaskResults& task, const std::string& claim, bool passed, const std::string& detail);
 /// What the paper claims of APMC, on our images.
 std::vector<Check> paper_claims(const Comparison& comparison);
 /// What it claims of APMC beside VarNet.

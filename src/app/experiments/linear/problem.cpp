@@ -7,6 +7,7 @@
 #include "app/generation.h"
 #include "likelihoods/gaussian.h"
 #include "training/images.h"
+#include "training/reconstruction.h"
 
 namespace penumbra::app::linear {
 namespace {
@@ -51,15 +52,13 @@ void draw_truths(Problem& problem, const ProblemOptions& options) {
 
 /// y = A x + e, one noise level for all images, as a scanner has: the mean input SNR is what was asked for.
 void measure(Problem& problem, const ProblemOptions& options) {
-  const auto clean = problem.A->apply(place(problem.truths, problem.placement));
-  const auto real = clean.is_complex() ? at::view_as_real(clean).contiguous() : clean;
-  const auto rms = (norm_per_chain(real) / std::sqrt(static_cast<double>(real[0].numel()))).to(at::kCPU, at::kDouble);
-  const double level_db = (20 * rms.log10()).mean().item<double>();
-  problem.beta = std::pow(10, (level_db - options.snr_db) / 20);
-  for (int64_t i = 0; i < rms.size(0); ++i)
-    problem.snr_db.push_back(20 * std::log10(rms[i].item<double>() / problem.beta));
-  const auto noisy = real + problem.beta * normal({options.seed, 0, 0}, Stream::measurement, real);
-  problem.y = clean.is_complex() ? at::view_as_complex(noisy) : noisy;
+  const auto x = place(problem.truths, problem.placement);
+  const auto levels = training::level_db(*problem.A, x);
+  const double noise_db = levels.mean().item<double>() - options.snr_db;
+  problem.beta = std::pow(10, noise_db / 20);
+  for (int64_t i = 0; i < levels.size(0); ++i) problem.snr_db.push_back(levels[i].item<double>() - noise_db);
+  const training::LinearMeasurement measurement{problem.A, problem.beta, problem.norm_sq};
+  problem.y = measurement.measure(x, {options.seed, 0, 0}, Stream::measurement);
 }
 
 void choose_denoiser(Problem& problem, const ProblemOptions& options) {

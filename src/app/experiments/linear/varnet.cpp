@@ -16,10 +16,6 @@ double psnr(const TaskResults& task, const std::string& method) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-Check check(const TaskResults& task, const std::string& claim, bool passed, const std::string& detail) {
-  return {task.problem.task.label + ": " + claim, passed, detail};
-}
-
 }  // namespace
 
 std::vector<Check> varnet_claims(const Comparison& comparison) {
