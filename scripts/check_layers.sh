@@ -7,7 +7,9 @@ declare -A may=(
   [io]="io core"
   [team]="team core"
   [models]="models io core"
-  [likelihoods]="likelihoods models io core"
+  [vlbi]="vlbi io core"
+  [blackhole]="blackhole core"
+  [likelihoods]="likelihoods models vlbi io core"
   [networks]="networks core"
   [priors]="priors networks io core"
   [samplers]="samplers core likelihoods/likelihood.h priors/score.h priors/reconstruction.h"
@@ -16,7 +18,7 @@ declare -A may=(
   [theory]="theory samplers priors likelihoods models core"
   [run]="run samplers diagnostics team io core likelihoods/likelihood.h priors/score.h"
   [report]="report io core"
-  [app]="app report run training theory diagnostics samplers priors networks likelihoods models team io core"
+  [app]="app vlbi blackhole report run training theory diagnostics samplers priors networks likelihoods models team io core"
 )
 bad=0
 for layer in *; do

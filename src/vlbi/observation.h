@@ -1,0 +1,43 @@
+/// A radio interferometer's measurement: who looked when, and the complex visibilities of every pair of stations.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace penumbra::vlbi {
+
+struct Station {
+  std::string name;
+  std::array<double, 3> position{};  ///< metres, geocentric, earth-fixed
+  double sefd_right = 0;             ///< Jy; 0 where a file does not say
+  double sefd_left = 0;
+};
+
+/// V(u, v) = sum over pixels of I exp(+2 pi i (u X + v Y)), X to the East, Y to the North, (u, v) = (r_first -
+/// r_second)/lambda.
+struct Visibility {
+  double time = 0;     ///< hours UTC since midnight of the observation's day
+  double seconds = 0;  ///< integration time
+  int first = 0;       ///< indices into Observation::stations, first < second
+  int second = 0;
+  double u = 0;  ///< wavelengths
+  double v = 0;
+  std::complex<double> value;  ///< Stokes I, Jy
+  double sd = 0;               ///< of the real and of the imaginary part each, Jy
+};
+
+struct Observation {
+  std::string source;
+  double right_ascension = 0;  ///< hours, J2000
+  double declination = 0;      ///< degrees, J2000
+  double frequency = 0;        ///< Hz
+  double bandwidth = 0;        ///< Hz
+  int64_t mjd = 0;             ///< the day that `time` counts from
+  std::vector<Station> stations;
+  std::vector<Visibility> visibilities;  ///< by time, then first, then second station
+};
+
+}  // namespace penumbra::vlbi
