@@ -177,13 +177,21 @@ void require_data(const Settings& image, const std::string& key, const Scan& sca
   if (!scan.has_data()) image.fail(key, "there are no data yet to estimate it from");
 }
 
-Tensor estimated_phase(const Settings& image, const Scan& scan) {
+/// That of the sharpest image that stands out of the noise: what the fully sampled centre of k-space shows, and with
+/// several coils all of the least-squares image that is signal.
+Tensor estimated_phase(const Settings& image, const Scan& scan, const Noise& noise) {
   require_data(image, "phase", scan);
-  const auto low_resolution = low_resolution_image(scan.samples, scan.mask, scan.maps);
-  if (!low_resolution.defined())
+  auto smooth = low_resolution_image(scan.samples, scan.mask, scan.maps);
+  if (!smooth.defined())
     image.fail("phase",
                fmt::format("estimated: expected a fully sampled centre, found none in the mask of {}", scan.file));
-  const auto phase = low_resolution.sgn();
+  const auto [height, width] = sampled_centre(scan.mask);
+  const double centre = std::min(static_cast<double>(height) / static_cast<double>(scan.mask.size(0)),
+                                 static_cast<double>(width) / static_cast<double>(scan.mask.size(1)));
+  const double part = resolved_part(whitened(scan.samples, noise.colour) / noise.beta, scan.mask);
+  if (scan.coils() > 1 && part > centre)
+    smooth = resolved_image(least_squares_image(scan.samples, scan.mask, scan.maps), part);
+  const auto phase = smooth.sgn();
   return at::where(phase.eq(0), at::ones_like(phase), phase);
 }
 
@@ -202,6 +210,7 @@ double estimated_scale(const Settings& image, const Scan& scan, const Shape& cov
 /// What one unit of x is in the scan, and the pixel value that stands for no signal.
 struct Intensity {
   double gain = 1, black = 0;
+  bool magnitude = false;
   Tensor phase;  ///< complex [H, W]; undefined: none
 };
 
@@ -211,14 +220,15 @@ Shape covered_size(const Shape& image_shape, const MriOrientation& orientation) 
   return {image_shape[1], image_shape[2]};
 }
 
-Intensity read_intensity(Settings& image, const Scan& scan, const Shape& image_shape,
-                         const MriOrientation& orientation) {
+Intensity read_intensity(Settings& image, const Scan& scan, const Shape& image_shape, const MriOrientation& orientation,
+                         const Noise& noise) {
   Intensity intensity;
   double span = 1;
   if (image.choice("values", {"signed", "magnitude"}, "signed") == "magnitude") {
     const auto range = image.numbers("pixel_range", {-1, 1});
     if (range.size() != 2 || !(range[1] > range[0])) image.fail("pixel_range", "expected [low, high] with low < high");
     span = range[1] - range[0];
+    intensity.magnitude = true;
     // Two channels, real and imaginary part, have their zero at zero.
     if (image_shape[0] == 1) intensity.black = range[0];
   }
@@ -227,7 +237,7 @@ Intensity read_intensity(Settings& image, const Scan& scan, const Shape& image_s
   if (estimate_phase && image_shape[0] != 1)
     image.fail("phase", "estimated: expected real images; one of two channels has a phase of its own");
   intensity.gain = scale.value_or(1) / span;
-  if (estimate_phase) intensity.phase = estimated_phase(image, scan);
+  if (estimate_phase) intensity.phase = estimated_phase(image, scan, noise);
   if (!scale) intensity.gain = estimated_scale(image, scan, covered_size(image_shape, orientation)) / span;
   return intensity;
 }
@@ -253,8 +263,8 @@ std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, c
   scan.mask = read_mask(settings.section("mask"), scan, size[0], size[1]);
   if (scan.has_data()) scan.samples = scan.samples * scan.mask;
   if (kind == "estimated") scan.maps = estimate_maps(coils, scan);
-  const auto intensity = read_intensity(image, scan, image_shape, orientation);
   const auto noise = read_noise(settings, scan);
+  const auto intensity = read_intensity(image, scan, image_shape, orientation, noise);
 
   const auto maps = whitened(scan.maps, noise.colour);
   const auto A = std::make_shared<MriModel>(
@@ -275,7 +285,10 @@ std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, c
   MriPictures pictures;
   if (scan.has_data()) {
     const auto picture = [&](const Tensor& kspace) {
-      return A->as_image(place(coil_combined(kspace, scan.maps), placement)) + intensity.black;
+      auto combined = coil_combined(kspace, scan.maps);
+      // A magnitude has no sign; the phase that is taken off again is only an estimate.
+      if (intensity.magnitude && intensity.phase.defined()) combined = at::abs(combined) * intensity.phase;
+      return A->as_image(place(combined, placement)) + intensity.black;
     };
     pictures = {picture(scan.all), picture(scan.samples)};
   }

@@ -54,6 +54,30 @@ Tensor low_resolution_image(const Tensor& kspace, const Tensor& mask, const Tens
   return coil_combined(kspace * windows, maps);
 }
 
+double resolved_part(const Tensor& white, const Tensor& mask) {
+  constexpr int64_t rings = 16;
+  constexpr double least = 4;  // signal three times the noise's power
+  const auto offset = [](int64_t size) {
+    const auto half = static_cast<double>(size) / 2;
+    return ((at::arange(size, at::TensorOptions().dtype(at::kDouble)) - static_cast<double>(size / 2)) / half).square();
+  };
+  const auto radius = (offset(mask.size(0)).unsqueeze(1) + offset(mask.size(1))).sqrt().masked_select(mask);
+  const auto power = at::abs(white).square().mean(0).masked_select(mask) / 2;
+  for (int64_t ring = 0; ring < rings; ++ring) {
+    const double inner = static_cast<double>(ring) / rings, outer = static_cast<double>(ring + 1) / rings;
+    const auto here = power.masked_select(radius.ge(inner).logical_and(radius.lt(outer)));
+    if (here.numel() == 0 || here.mean().item<double>() < least) return inner;
+  }
+  return 1;
+}
+
+Tensor resolved_image(const Tensor& image, double part) {
+  const auto extent = [&](int64_t size) { return std::clamp<int64_t>(std::llround(part * size), 1, size); };
+  const auto windows =
+      at::outer(window(image.size(0), extent(image.size(0))), window(image.size(1), extent(image.size(1))));
+  return centred_ifft((centred_fft(image.unsqueeze(0)) * windows))[0];
+}
+
 double white_level(const Tensor& image) {
   const auto sorted = std::get<0>(at::abs(image).flatten().sort());
   return sorted[static_cast<int64_t>(0.997 * static_cast<double>(sorted.size(0) - 1))].item<double>();

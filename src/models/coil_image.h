@@ -19,6 +19,14 @@ Tensor least_squares_image(const Tensor& kspace, const Tensor& mask, const Tenso
 /// where the zero frequency itself is not measured.
 Tensor low_resolution_image(const Tensor& kspace, const Tensor& mask, const Tensor& maps);
 
+/// How far from the centre, as a part of the way to the rim, measured k-space stands out of its noise: rings of points
+/// are counted from the middle as long as their power is four times the noise's. The samples have noise of variance
+/// one in each real component.
+double resolved_part(const Tensor& white, const Tensor& mask);
+
+/// An image, complex [H, W], with only that part of its k-space, under a Hamming window.
+Tensor resolved_image(const Tensor& image, double part);
+
 /// The intensity that 99.7 % of the pixels do not exceed: what the shipped brain priors call white.
 double white_level(const Tensor& image);
 

@@ -8,6 +8,7 @@
 
 #include "io/cfl.h"
 #include "io/npy.h"
+#include "models/coil_image.h"
 #include "models/fourier.h"
 #include "models/sampling_mask.h"
 #include "support/message.h"
@@ -184,6 +185,31 @@ TEST_F(ScanOfCoils, CoilsScaleAndPhaseAreEstimated) {
   EXPECT_LT(ratio.std().item<double>(), 0.2);
   EXPECT_LT(likelihood->misfit(x).at(0).chi2.item<double>(), 2);
   EXPECT_EQ(A.data_shape()[0], coils);
+}
+
+TEST_F(ScanOfCoils, PhaseIsResolvedBeyondTheFullySampledCentre) {
+  // Four cycles and their overtones: finer than a centre of 12 points, six cycles, shows.
+  const auto x = test::coordinate(width).unsqueeze(0).expand({height, width});
+  const auto turning = at::polar(at::ones({height, width}, at::kDouble), (4 * M_PI * x).sin());
+  const auto kspace = centred_fft(maps * object * turning) + noise;
+  io::write_npy(folder / "turning.npy", kspace.to(at::kComplexFloat));
+  const auto likelihood = make(
+      "{kind: mri, data: turning.npy, coils: {kind: file, file: maps.npy}, "
+      "mask: {kind: poisson_disc, acceleration: 2, calibration: 12}, "
+      "image: {values: magnitude, pixel_range: [0, 1], phase: estimated}}",
+      {1, height, width});
+  const auto chi2 = [&](const Tensor& image) {
+    return likelihood->misfit(image.unsqueeze(0).unsqueeze(0)).at(0).chi2.item<double>();
+  };
+  // What is not explained, as a part of the data.
+  EXPECT_LT(chi2(object) / chi2(at::zeros_like(object)), 0.02);
+  auto centre = at::zeros({height, width}, at::kBool);
+  around_centre(around_centre(centre, 0, 12), 1, 12).fill_(true);
+  const auto coarse = low_resolution_image(kspace, centre, maps).sgn();
+  EXPECT_GT(((coarse - turning) * object).norm().square().item<double>() / object.norm().square().item<double>(), 0.1);
+  // The reference is the magnitude, whatever the estimate of the phase is.
+  const auto error = likelihood->pictures().acquired[0] - object;
+  EXPECT_LT(error.abs().max().item<double>(), 5 * 0.05);
 }
 
 TEST_F(ScanOfCoils, ComplexImagesNeedNoPhase) {

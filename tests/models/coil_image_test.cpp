@@ -47,6 +47,28 @@ TEST_F(CoilImage, LowResolutionUsesTheCentreAlone) {
   EXPECT_FALSE(low_resolution_image(kspace, everything.logical_not(), maps).defined());
 }
 
+TEST(ResolvedPart, EndsWhereSignalSinksIntoTheNoise) {
+  // Signal of power 100 a real component inside of half the way to the rim, noise of power one everywhere.
+  const auto y = test::coordinate(64).unsqueeze(1), x = test::coordinate(96).unsqueeze(0);
+  const auto inside = (y.square() + x.square()).sqrt() < 0.5, everything = at::ones({64, 96}, at::kBool);
+  const auto noise = test::complex_noise({4, 64, 96}, 5);
+  EXPECT_EQ(resolved_part(noise + 10 * inside * test::complex_noise({4, 64, 96}, 6), everything), 0.5);
+  EXPECT_EQ(resolved_part(noise, everything), 0);
+  EXPECT_EQ(resolved_part(10 * noise, everything), 1);
+  // Rings without a measured point end it too.
+  EXPECT_EQ(resolved_part(10 * noise, inside), 0.5);
+}
+
+TEST_F(CoilImage, ResolvedKeepsCoarseStructureAlone) {
+  const auto wave = [](double cycles) {
+    return at::polar(at::ones({height, width}, at::kDouble),
+                     M_PI * cycles * test::coordinate(height).unsqueeze(1).expand({height, width}));
+  };
+  EXPECT_LT((resolved_image(object, 1) - object).norm().item<double>(), 1e-12);
+  EXPECT_LT((resolved_image(wave(0), 0.5) - wave(0)).norm().item<double>(), 1e-9);
+  EXPECT_LT(resolved_image(wave(20), 0.5).norm().item<double>(), 1e-9);  // beyond 16 of 32 cycles
+}
+
 TEST(WhiteLevel, LeavesThreeOfAThousandAbove) {
   const auto image = at::arange(1000, at::kDouble).view({10, 100});
   EXPECT_EQ(image.gt(white_level(image)).sum().item<int64_t>(), 3);
