@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "blackhole/emission.h"
-#include "core/error.h"
 #include "core/random.h"
 
 namespace penumbra::blackhole {
@@ -103,25 +102,7 @@ void add_extras(std::vector<float>& image, const Scene& scene, int64_t size) {
   }
 }
 
-void require(const std::string& where, const char* field, const Range& found, const Range& bounds) {
-  if (!(found.low >= bounds.low && found.high <= bounds.high && found.low <= found.high))
-    input_error("{}{}: expected [low, high] within {:g} to {:g}, found [{:g}, {:g}]", where, field, bounds.low,
-                bounds.high, found.low, found.high);
-}
-
 }  // namespace
-
-void check(const ImageOptions& options, const std::string& where) {
-  if (options.size < 8 || options.size > 512)
-    input_error("{}size: expected 8 to 512 pixels, found {}", where, options.size);
-  const auto& ranges = options.ranges;
-  require(where, "spin", ranges.spin, {-0.998, 0.998});
-  require(where, "inclination", ranges.inclination, {0, 90});
-  require(where, "diameter", ranges.diameter, {0.1, 1});
-  require(where, "peak", ranges.peak, {0.01, 1});
-  require(where, "blur", ranges.blur, {0.1, 20});
-  require(where, "position_angle", ranges.position_angle, {-360, 360});
-}
 
 Scene scene_of(const ImageOptions& options, int64_t index) {
   return draw_scene(options.ranges, numbers(options, index, scene_purpose, scene_numbers));

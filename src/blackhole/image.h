@@ -2,21 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "blackhole/scene.h"
 
 namespace penumbra::blackhole {
 
+constexpr int64_t smallest_size = 8, largest_size = 512;
+
 struct ImageOptions {
-  int64_t size = 64;  ///< pixels along each side, 8 to 512
+  int64_t size = 64;  ///< pixels along each side
   uint64_t seed = 0;
   SceneRanges ranges = {};
 };
-
-/// Throws InputError naming the field that is out of its bounds; `where` comes before it.
-void check(const ImageOptions& options, const std::string& where);
 
 /// What image number `index` shows.
 Scene scene_of(const ImageOptions& options, int64_t index);

@@ -1,5 +1,7 @@
 #include "blackhole/scene.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -76,7 +78,27 @@ void draw_extras(Dice& dice, Scene& scene) {
   if (!asymmetric) scene.asymmetry = 0;
 }
 
+constexpr RangeField fields[] = {
+    {"spin", &SceneRanges::spin, {-0.998, 0.998}, "of the hole, negative against the flow"},
+    {"inclination", &SceneRanges::inclination, {0, 90}, "degrees between the line of sight and the axis"},
+    {"diameter", &SceneRanges::diameter, {0.1, 1}, "of the shadow, as a share of the field"},
+    {"peak", &SceneRanges::peak, {0.01, 1}, "of the brightest pixel"},
+    {"blur", &SceneRanges::blur, {0.1, 20}, "SD of the beam in per cent of the field"},
+    {"position_angle", &SceneRanges::position_angle, {-360, 360}, "degrees from up against the clock"},
+};
+
 }  // namespace
+
+std::span<const RangeField> range_fields() { return fields; }
+
+bool lies_within(const Range& range, const Range& bounds) {
+  return range.low >= bounds.low && range.high <= bounds.high && range.low <= range.high;
+}
+
+std::string expectation(const Range& range, const Range& bounds) {
+  return fmt::format("expected [low, high] within {:g} to {:g}, found [{:g}, {:g}]", bounds.low, bounds.high, range.low,
+                     range.high);
+}
 
 Scene draw_scene(const SceneRanges& ranges, std::span<const double> uniforms) {
   Dice dice(uniforms);

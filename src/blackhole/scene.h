@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "blackhole/flow.h"
 #include "blackhole/turbulence.h"
@@ -21,6 +22,19 @@ struct SceneRanges {
   Range blur{0.6, 3};            ///< SD of the beam in per cent of the field
   Range position_angle{0, 360};  ///< degrees, from up against the clock
 };
+
+/// The ranges by their names in configurations and options, with the bounds of each.
+struct RangeField {
+  const char* name;
+  Range SceneRanges::*range;
+  Range bounds;
+  const char* meaning;
+};
+std::span<const RangeField> range_fields();
+
+bool lies_within(const Range& range, const Range& bounds);
+/// "expected [low, high] within ..., found ...", for messages.
+std::string expectation(const Range& range, const Range& bounds);
 
 struct Jet {
   double brightness = 0;  ///< 0: none; over that of the flow, both at its inner edge
