@@ -1,6 +1,7 @@
 #include "blackhole/flow.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "blackhole/kerr.h"
 

@@ -5,7 +5,7 @@
 /// from the plane a shell turns as a whole: l(r, theta) = l(r) sin^2 theta.
 #pragma once
 
-#include <cmath>
+#include "blackhole/lanes.h"
 
 namespace penumbra::blackhole {
 
@@ -30,22 +30,20 @@ struct EmittedPhoton {
 };
 
 /// Observed over emitted frequency, 1 / (-k . u), for matter with l = -u_phi / u_t and u^r = velocity. 0 where no
-/// matter can move so.
+/// matter can move so. Number: double or Lanes.
 template <typename Number>
 Number redshift(Number a, const EmittedPhoton<Number>& photon, Number l, Number velocity) {
-  const Number r = 1 / photon.u, a2 = a * a, z2 = photon.cosine * photon.cosine, s2 = 1 - z2;
-  const Number sigma = r * r + a2 * z2, delta = r * (r - 2) + a2;
-  const Number wide = r * r + a2;
-  // The contravariant metric times -sigma delta; azimuthal divided by sin^2 where l has it.
-  const Number tt = wide * wide - delta * a2 * s2, tp = 2 * a * r, pp = (a2 * s2 - delta) / s2;
-  const Number narrow = tt - 2 * l * tp + l * l * pp;
-  // -u_t from the norm -1 = g^tt u_t^2 (1 ...) + g_rr (u^r)^2, with g_rr = sigma / delta.
+  const Number none{}, r = 1 / photon.u, a2 = a * a, z2 = photon.cosine * photon.cosine, s2 = 1 - z2;
+  const Number sigma = r * r + a2 * z2, delta = r * (r - 2) + a2, wide = r * r + a2;
+  // The contravariant metric times -sigma delta.
+  const Number tt = wide * wide - delta * a2 * s2, tp = 2 * a * r, pp = a2 - delta / s2;
+  const Number narrow = tt - l * (2 * tp - l * pp);
+  // u_t^2 from the norm -1 = (g^tt - 2 l g^tp + l^2 g^pp) u_t^2 + g_rr (u^r)^2, with g_rr = sigma / delta.
   const Number square = (delta + sigma * velocity * velocity) * sigma / narrow;
-  if (!(square > 0)) return 0;
-  const Number energy = std::sqrt(square) / (sigma * delta);
+  const Number energy = root(square > 0 ? square : none) / (sigma * delta);
   const Number time = energy * (tt - l * tp), turn = energy * (tp - l * pp);
   const Number frequency = time - photon.lambda * turn - photon.radial * r * r / delta * velocity;
-  return frequency > 0 ? 1 / frequency : 0;
+  return frequency > 0 ? 1 / frequency : none;
 }
 
 }  // namespace penumbra::blackhole

@@ -54,7 +54,9 @@ class Ray {
     du_ = du0 + h / 6 * (k1 + 4 * k2 + k3);
     step_direction(h);
     const Number middle = (u0 + u_) / 2 + h / 8 * (du0 - du_);
-    drag_ += h / 6 * (dragging(u0) + 4 * dragging(middle) + dragging(u_));
+    const Number rate = dragging(u_);
+    drag_ += h / 6 * (rate_ + 4 * dragging(middle) + rate);
+    rate_ = rate;
   }
 
  private:
@@ -85,7 +87,7 @@ class Ray {
 
   Number spin_, lambda_, eta_;
   Number linear_, square_, cube_, turn_;
-  Number u_ = zero(), du_ = zero() + 1, drag_ = zero();
+  Number u_ = zero(), du_ = zero() + 1, drag_ = zero(), rate_ = zero();
   Vector n_, dn_;
 };
 
