@@ -49,8 +49,9 @@ training::ImageSet generate_data(const BlackHoleData& data, const training::Imag
                                  const training::ReadProgress& progress) {
   const auto total = data.count + data.validation_count, pixels = form.height * form.width;
   training::require_memory(
-      form, fmt::format("{}: {} images of 1x{}x{} as floats", data.describe(), total, form.height, form.width),
-      4.0 * static_cast<double>(total) * static_cast<double>(pixels));
+      form.memory_limit,
+      fmt::format("{}: {} images of 1x{}x{} as floats", data.describe(), total, form.height, form.width),
+      4.0 * static_cast<double>(total) * static_cast<double>(pixels), "use a smaller count, or raise memory_gib");
   const auto make = [&](uint64_t seed, int64_t count, int64_t before) {
     auto options = data.images;
     options.seed = seed;

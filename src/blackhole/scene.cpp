@@ -47,18 +47,19 @@ void draw_flow(Dice& dice, Scene& scene) {
   scene.slope = dice.even(3, 6);
   scene.inner_edge = draw_inner_edge(dice, scene.spin);
   scene.sharpness = dice.log_even(2, 8);
-  scene.outer_edge = dice.log_even(5, 30);
-  scene.thickness = dice.log_even(0.1, 0.4);
+  // In proportion to the field, which is to hold most of the light: its half is about sqrt(27) / diameter.
+  scene.outer_edge = std::sqrt(27.0) / scene.diameter * dice.log_even(0.2, 0.8);
+  scene.thickness = dice.log_even(0.06, 0.35);
   scene.redshift_power = dice.even(2, 4);
 }
 
 void draw_turbulence(Dice& dice, Scene& scene) {
   auto& turbulence = scene.turbulence;
   turbulence.contrast = dice.even(0.2, 1.5);
-  turbulence.winding = dice.even(0.5, 5);
-  turbulence.persistence = dice.even(0.6, 1);
-  turbulence.arms = 2 + static_cast<int>(4 * dice.unit());
-  scene.twist = dice.even(-1, 1);
+  turbulence.winding = dice.even(0.5, 4);
+  turbulence.persistence = dice.even(0.7, 1.2);
+  turbulence.arms = 2 + static_cast<int>(6 * dice.unit());
+  scene.twist = dice.even(-0.6, 0.6);
   const double count = dice.unit();
   scene.spots = count < 0.7 ? 0 : count < 0.85 ? 1 : count < 0.95 ? 2 : 3;
   for (auto& spot : scene.spot)
@@ -67,11 +68,11 @@ void draw_turbulence(Dice& dice, Scene& scene) {
 }
 
 void draw_extras(Dice& dice, Scene& scene) {
-  const bool jet = dice.happens(0.25), halo = dice.happens(0.3), asymmetric = dice.happens(0.5);
-  scene.jet = {dice.log_even(0.01, 0.3), dice.even(0.6, 0.9),           dice.log_even(0.05, 0.15),
+  const bool jet = dice.happens(0.2), halo = dice.happens(0.25), asymmetric = dice.happens(0.5);
+  scene.jet = {dice.log_even(0.01, 0.3), dice.even(0.5, 0.8),           dice.log_even(0.05, 0.15),
                dice.even(0, 1),          scene.slope - dice.even(0, 1), dice.unit()};
   if (!jet) scene.jet.brightness = 0;
-  scene.halo = {dice.log_even(0.01, 0.15), dice.even(0.1, 0.4), dice.even(0.4, 1), dice.even(0, pi)};
+  scene.halo = {dice.log_even(0.01, 0.12), dice.even(0.07, 0.2), dice.even(0.4, 1), dice.even(0, pi)};
   if (!halo) scene.halo.brightness = 0;
   scene.asymmetry = dice.even(0, 0.6);
   scene.asymmetry_angle = dice.even(0, 2 * pi);

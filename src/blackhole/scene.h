@@ -19,7 +19,7 @@ struct SceneRanges {
   Range inclination{0, 85};      ///< degrees from the axis, 0 to 90; even in solid angle
   Range diameter{0.22, 0.55};    ///< of the shadow's edge, as a share of the field: the mass over the distance
   Range peak{0.6, 1};            ///< of the brightest pixel
-  Range blur{0.6, 3};            ///< SD of the beam in per cent of the field
+  Range blur{0.5, 3};            ///< SD of the beam in per cent of the field
   Range position_angle{0, 360};  ///< degrees, from up against the clock
 };
 

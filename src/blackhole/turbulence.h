@@ -32,7 +32,7 @@ class Turbulence {
   float operator()(float log_radius, float azimuth) const;
 
  private:
-  static constexpr int rows_ = 72, columns_ = 192;
+  static constexpr int rows_ = 96, columns_ = 256;
   std::vector<float> field_;  ///< [rows_ + 1, columns_ + 1]: ln r, phi; the last column is the first again
 };
 

@@ -137,10 +137,10 @@ class Reader {
     // An array is in memory twice while it is read, once as the file's bytes.
     const auto needed =
         image * static_cast<double>(places_.size()) + 2.0 * static_cast<double>(largest_array) * at::get_num_threads();
-    require_memory(options_,
+    require_memory(options_.memory_limit,
                    fmt::format("{}: {} images of {} as {}", options_.folder.string(), places_.size(), describe(shape_),
                                bytes_ ? "bytes" : "floats"),
-                   needed);
+                   needed, "use fewer or smaller images, or raise memory_gib");
   }
 
   Tensor allocate(size_t count) const {
@@ -287,12 +287,11 @@ void image_form_setting(Settings& section, ImageSetOptions& options) {
     options.memory_limit = static_cast<uint64_t>(gibi * section.number("memory_gib", {0, 1 << 20, true}));
 }
 
-void require_memory(const ImageSetOptions& options, const std::string& what, double bytes) {
-  const auto limit = static_cast<double>(options.memory_limit ? options.memory_limit : half_of_memory());
-  if (bytes > limit)
-    input_error(
-        "{} need {:.3g} GiB of memory, the limit is {:.3g} GiB{}; use fewer or smaller images, or raise memory_gib",
-        what, bytes / gibi, limit / gibi, options.memory_limit ? "" : " (half of this machine's)");
+void require_memory(uint64_t limit, const std::string& what, double bytes, const std::string& advice) {
+  const auto most = static_cast<double>(limit ? limit : half_of_memory());
+  if (bytes > most)
+    input_error("{} need {:.3g} GiB of memory, the limit is {:.3g} GiB{}; {}", what, bytes / gibi, most / gibi,
+                limit ? "" : " (half of this machine's)", advice);
 }
 
 Tensor ImageSet::batch(const Tensor& indices, const Placement& placement) const {

@@ -30,8 +30,9 @@ ImageSetOptions image_set_setting(Settings section);
 /// What that section says wherever the images are from: their shape, their range, how much memory they may take.
 void image_form_setting(Settings& section, ImageSetOptions& options);
 
-/// Throws InputError if `what`, "a: 5 images of 1x6x6" say, needs more memory than the options allow.
-void require_memory(const ImageSetOptions& options, const std::string& what, double bytes);
+/// Throws InputError if `what`, "a: 5 images of 1x6x6" say, need more memory than `limit` bytes; 0: half of the
+/// machine's.
+void require_memory(uint64_t limit, const std::string& what, double bytes, const std::string& advice);
 
 struct ImageSet {
   Tensor train, validation;  ///< [N, C, H, W]: uint8 where every file had 8 bits, else float32 in [low, high]

@@ -60,6 +60,8 @@ TEST(BlackHolesCommand, RefusesWhatItCannotDo) {
   expect_refused(penumbra(blackholes(folder / "a.npy", {"--spin", "-2", "0"})),
                  {"--spin", "-0.998 to 0.998", "[-2, 0]"});
   expect_refused(penumbra(blackholes(folder / "a.npy", {"--position-angle", "90", "10"})), {"--position-angle"});
+  expect_refused(penumbra({"blackholes", "--count", "10000000", "--size", "512", "--out", (folder / "a.npy").string()}),
+                 {"--count", "10000000 images of 512x512", "GiB"});
   fs::create_directories(folder / "b.npy");
   expect_refused(penumbra(blackholes(folder / "b.npy")), {"--out", "folder"});
   EXPECT_FALSE(fs::exists(folder / "a.npy"));

@@ -85,8 +85,10 @@ void write_images(const Options& options, const Tensor& images) {
 int make_blackholes(const Options& options) {
   use_machine(options.machine);
   const auto images = image_options(options);
-  training::require_memory({}, fmt::format("--count: {} images of {}x{}", options.count, options.size, options.size),
-                           4.0 * static_cast<double>(options.count * options.size * options.size));
+  // Once as numbers and once as the file's bytes.
+  training::require_memory(0, fmt::format("--count: {} images of {}x{}", options.count, options.size, options.size),
+                           8.0 * static_cast<double>(options.count * options.size * options.size),
+                           "expected fewer or smaller ones");
   require_place(options);
   const auto start = std::chrono::steady_clock::now();
   Tensor made;
