@@ -97,9 +97,12 @@ class Emitter {
 
   /// j g^power (r^2 + a^2 cos^2 theta) at places on four rays; `shining` are those that count.
   Lanes operator()(const Ray<Lanes>& ray, LaneBits shining) const {
-    const EmittedPhoton<Lanes> photon{shining ? ray.u() : Lanes{} + 0.1F, ray.n()[2], ray.lambda(), ray.du()};
+    // A ray that has ended runs on beside the others, to no number in the end: it must not be looked up in a table.
+    const EmittedPhoton<Lanes> photon{shining ? ray.u() : all_lanes(0.1), shining ? ray.n()[2] : Lanes{}, ray.lambda(),
+                                      ray.du()};
     const Shell shell = shells_at(photon.u);
-    Lanes light = flow_light(photon, shell, angle_of(ray.n()[1], ray.n()[0]) + ray.drag());
+    const Lanes azimuth = angle_of(ray.n()[1], ray.n()[0]) + ray.drag();
+    Lanes light = flow_light(photon, shell, shining ? azimuth : Lanes{});
     if (scene_.jet.brightness > 0) light += jet_light(photon, shell);
     const Lanes r = 1 / photon.u;
     return shining ? light * (r * r + spin_ * spin_ * photon.cosine * photon.cosine) : Lanes{};
