@@ -82,13 +82,17 @@ TrainPlan load_train_plan(const ConfigOptions& options) {
   TrainPlan plan;
   plan.device = use_machine(options.machine);
   plan.trainer.seed = static_cast<uint64_t>(settings.integer("seed", 0, {0, 9007199254740992.0}));
-  plan.data = training::image_set_setting(settings.section("data"));
+  auto data = settings.section("data");
+  if (data.has("blackholes"))
+    plan.blackholes = blackhole_data_setting(data, plan.data);
+  else
+    plan.data = training::image_set_setting(data);
   plan.trainer.augment = training::augment_setting(settings.section("augment"), plan.data.low, plan.data.high);
   read_task(settings, plan);
   read_training(settings.section("training"), plan);
   read_output(settings.section("output"), plan);
   settings.finish();
-  if (!plan.data.validation_folder && plan.data.validation_share == 0)
+  if (!plan.blackholes && !plan.data.validation_folder && plan.data.validation_share == 0)
     settings.fail("data.validation_share", "expected more than 0: training is judged by images that it has not seen");
 
   auto& header = plan.header;

@@ -1,6 +1,7 @@
 /// A training configuration, checked: what is trained, on what, how long, and what is written down on the way.
 #pragma once
 
+#include "app/blackhole_data.h"
 #include "app/train_task.h"
 #include "app/wiring.h"
 #include "networks/header.h"
@@ -11,6 +12,7 @@ namespace penumbra::app {
 struct TrainPlan {
   at::Device device = at::kCPU;
   training::ImageSetOptions data;
+  std::optional<BlackHoleData> blackholes;  ///< none: the images are read from a folder
   training::TrainerOptions trainer;
   std::optional<ReconstructionPlan> reconstruction;  ///< none: denoising
   NetworkHeader header;                              ///< sigma_data 0: to be taken from the images
@@ -23,6 +25,9 @@ struct TrainPlan {
   int64_t samples = 16;
   double checkpoint_every_s = 300;
   std::string resolved;  ///< config.yaml
+
+  /// Where the images are from, for people.
+  std::string source() const { return blackholes ? blackholes->describe() : data.folder.string(); }
 };
 
 TrainPlan load_train_plan(const ConfigOptions& options);

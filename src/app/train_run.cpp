@@ -46,7 +46,7 @@ class TrainRun {
   /// Reads the images.
   TrainRun(TrainPlan plan, fs::path folder, const Team& team)
       : plan_(std::move(plan)), folder_(std::move(folder)), team_(team), images_(read_images()) {
-    require_agreement(team_, images_.fingerprint, "images", plan_.data.folder);
+    require_agreement(team_, images_.fingerprint, "images", plan_.source());
     auto& parameterisation = plan_.header.parameterisation;
     if (parameterisation.kind == Parameterisation::Kind::karras && parameterisation.sigma_data == 0)
       parameterisation.sigma_data = pixel_spread(images_);
@@ -95,9 +95,13 @@ class TrainRun {
 
 training::ImageSet TrainRun::read_images() {
   Progress progress;
-  return training::read_images(plan_.data, [&](int64_t done, int64_t total) {
-    if (team_.leads()) progress.show(done, total, {}, "images read");
-  });
+  const auto shown_as = [&](const char* what) {
+    return [&, what](int64_t done, int64_t total) {
+      if (team_.leads()) progress.show(done, total, {}, what);
+    };
+  };
+  if (plan_.blackholes) return generate_data(*plan_.blackholes, plan_.data, shown_as("images made"));
+  return training::read_images(plan_.data, shown_as("images read"));
 }
 
 /// The configuration is written last: a folder with one has all that it needs.
@@ -307,9 +311,7 @@ json TrainRun::summary(const std::string& outcome, const std::string& verdict) c
           {"architecture", header.architecture},
           {"parameterisation", header.parameterisation.to_json()},
           {"data",
-           {{"folder", plan_.data.folder.string()},
-            {"train", images_.train.size(0)},
-            {"validation", images_.validation.size(0)}}},
+           {{"folder", plan_.source()}, {"train", images_.train.size(0)}, {"validation", images_.validation.size(0)}}},
           {"steps", trainer_->k()},
           {"images_seen", images_seen()},
           {"seconds", seconds()},

@@ -137,13 +137,10 @@ class Reader {
     // An array is in memory twice while it is read, once as the file's bytes.
     const auto needed =
         image * static_cast<double>(places_.size()) + 2.0 * static_cast<double>(largest_array) * at::get_num_threads();
-    const auto limit = static_cast<double>(options_.memory_limit ? options_.memory_limit : half_of_memory());
-    if (needed > limit)
-      input_error(
-          "{}: {} images of {} as {} need {:.3g} GiB of memory, the limit is {:.3g} GiB{}; use fewer or smaller "
-          "images, or raise memory_gib",
-          options_.folder.string(), places_.size(), describe(shape_), bytes_ ? "bytes" : "floats", needed / gibi,
-          limit / gibi, options_.memory_limit ? "" : " (half of this machine's)");
+    require_memory(options_.memory_limit,
+                   fmt::format("{}: {} images of {} as {}", options_.folder.string(), places_.size(), describe(shape_),
+                               bytes_ ? "bytes" : "floats"),
+                   needed, "use fewer or smaller images, or raise memory_gib");
   }
 
   Tensor allocate(size_t count) const {
@@ -267,13 +264,18 @@ ImageSetOptions image_set_setting(Settings section) {
   } else {
     options.validation_share = section.number("validation_share", 0.05, {0, 0.5});
   }
+  image_form_setting(section, options);
+  return options;
+}
+
+void image_form_setting(Settings& section, ImageSetOptions& options) {
   const auto shape = io::image_shape_setting(section);
   if (shape[0] != 1 && shape[0] != 3)
     section.fail("image_shape", fmt::format("expected 1 or 3 channels, found {}", shape[0]));
   options.channels = shape[0];
   options.height = shape[1];
   options.width = shape[2];
-  const auto range = section.numbers("range", {-1, 1});
+  const auto range = section.numbers("range", {options.low, options.high});
   // What a prior's header may state.
   if (range.size() != 2 ||
       !(range[0] >= -largest_pixel && range[1] <= largest_pixel && range[1] - range[0] >= smallest_pixel_span))
@@ -283,7 +285,13 @@ ImageSetOptions image_set_setting(Settings section) {
   options.high = range[1];
   if (section.has("memory_gib"))
     options.memory_limit = static_cast<uint64_t>(gibi * section.number("memory_gib", {0, 1 << 20, true}));
-  return options;
+}
+
+void require_memory(uint64_t limit, const std::string& what, double bytes, const std::string& advice) {
+  const auto most = static_cast<double>(limit ? limit : half_of_memory());
+  if (bytes > most)
+    input_error("{} need {:.3g} GiB of memory, the limit is {:.3g} GiB{}; {}", what, bytes / gibi, most / gibi,
+                limit ? "" : " (half of this machine's)", advice);
 }
 
 Tensor ImageSet::batch(const Tensor& indices, const Placement& placement) const {

@@ -27,6 +27,13 @@ struct ImageSetOptions {
 /// The section `data` (docs/training-data.md).
 ImageSetOptions image_set_setting(Settings section);
 
+/// What that section says wherever the images are from: their shape, their range, how much memory they may take.
+void image_form_setting(Settings& section, ImageSetOptions& options);
+
+/// Throws InputError if `what`, "a: 5 images of 1x6x6" say, need more memory than `limit` bytes; 0: half of the
+/// machine's.
+void require_memory(uint64_t limit, const std::string& what, double bytes, const std::string& advice);
+
 struct ImageSet {
   Tensor train, validation;  ///< [N, C, H, W]: uint8 where every file had 8 bits, else float32 in [low, high]
   std::vector<std::string> train_names, validation_names;  ///< path from the folder; "a.npy#3" in an array of many

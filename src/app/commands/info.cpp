@@ -86,7 +86,7 @@ json describe_training(const ConfigOptions& options) {
   json info{{"kind", "training configuration"},
             {"task", header.reconstructs() ? "reconstruction" : "denoising"},
             {"name", header.name},
-            {"data", plan.data.folder.string()},
+            {"data", plan.source()},
             {"image_shape", header.image_shape},
             {"pixel_range", {header.pixel_low, header.pixel_high}},
             {"network", header.architecture},
