@@ -35,6 +35,11 @@ void read_terms(Settings& settings, InterferometryOptions& options) {
   options.log_closure_amplitude = weight_of(terms, "log_closure_amplitude");
   options.amplitude = weight_of(terms, "amplitude");
   options.visibility = weight_of(terms, "visibility");
+  if (options.closure_phase + options.log_closure_amplitude + options.amplitude + options.visibility == 0 &&
+      !terms.has("flux"))
+    settings.fail("terms",
+                  "expected one of closure_phase, log_closure_amplitude, amplitude, visibility and flux, with a "
+                  "weight > 0, found none");
   if (terms.is_section("closure_phase") &&
       terms.section("closure_phase").choice("law", {"cosine", "wrapped-square"}, "cosine") == "wrapped-square")
     options.phase_law = PhaseLaw::wrapped_square;
