@@ -4,9 +4,9 @@
 
 namespace penumbra::test {
 
-/// K is a product over rows and columns, so its eigenvectors are too: of 64^2 only those that can matter are formed.
+/// K is a product over rows and columns, so its eigenvectors are too.
 BimodalPrior bimodal_prior(const Tensor& m, double pixel) {
-  constexpr double length = 7, kappa = 0.45, floor = 0.02, drop = 1e-3, negligible = 1e-7;
+  constexpr double length = 7, kappa = 0.45, floor = 0.02, drop = 1e-3;
   const auto side = m.size(0);
   const auto turned = m.flip({0, 1});
   const auto mean = 0.5 * (m + turned);
@@ -14,15 +14,12 @@ BimodalPrior bimodal_prior(const Tensor& m, double pixel) {
   const auto at = pixel * at::arange(side, at::kDouble);
   const auto K = (-0.5 * (at.unsqueeze(0) - at.unsqueeze(1)).square() / (length * length)).exp();
   const auto [l, Q] = at::linalg_eigh(K);
-  const auto pairs = at::outer(l, l).clamp_min(0);
-  const auto kept = (pairs > negligible * pairs.max()).nonzero();
+  const auto variances = at::outer(l, l);
+  const auto kept = (variances > drop * variances.max()).nonzero();
   const auto a = kept.select(1, 0), b = kept.select(1, 1);
   const auto columns = Q.index_select(1, a).unsqueeze(1) * Q.index_select(1, b).unsqueeze(0);  // [side, side, kept]
-  const auto scales = (l.index_select(0, a) * l.index_select(0, b)).sqrt();
-  const auto F = D.unsqueeze(1) * columns.reshape({side * side, -1}) * scales;
-  const auto [variances, V] = at::linalg_eigh(F.t().matmul(F));
-  const auto large = (variances > drop * variances.max()).nonzero().squeeze(1);
-  return {m.flatten(), turned.flatten(), F.matmul(V.index_select(1, large))};
+  const auto sds = (l.index_select(0, a) * l.index_select(0, b)).sqrt();
+  return {m.flatten(), turned.flatten(), D.unsqueeze(1) * columns.reshape({side * side, -1}) * sds};
 }
 
 std::shared_ptr<const GaussianMixture> BimodalPrior::mixture(const Shape& image_shape, double floor,

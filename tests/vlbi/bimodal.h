@@ -10,10 +10,10 @@
 namespace penumbra::test {
 
 /// p = 1/2 N(m, C) + 1/2 N(R m, C), R the half turn, C = D K D, D = 0.45 (s + 0.02 max s), s = (m + R m) / 2,
-/// K = exp(-d^2 / (2 (7 uas)^2)); eigenvalues below 1e-3 of the largest are dropped. [n] and [n, rank], float64.
+/// K = exp(-d^2 / (2 (7 uas)^2)); eigenvalues of K below 1e-3 of the largest are dropped. [n] and [n, rank], float64.
 struct BimodalPrior {
   Tensor mean, turned;
-  Tensor factor;  ///< C = F F^T, columns orthogonal
+  Tensor factor;  ///< C = F F^T
 
   /// p(x) as a score; `floor` is the variance outside of F.
   std::shared_ptr<const GaussianMixture> mixture(const Shape& image_shape, double floor,
