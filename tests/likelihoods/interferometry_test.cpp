@@ -73,6 +73,9 @@ TEST(Interferometry, GradientsAreThoseOfTheValues) {
     const auto expected = (likelihood.value(x + h * direction) - likelihood.value(x - h * direction)) / (2 * h);
     const auto found = flat(likelihood.grad(x) * direction).sum(1);
     EXPECT_LT(test::relative_error(found, expected), 1e-6) << name;
+    const auto [value, grad] = likelihood.value_and_grad(x);
+    EXPECT_TRUE(value.equal(likelihood.value(x))) << name;
+    EXPECT_TRUE(grad.equal(likelihood.grad(x))) << name;
   }
 }
 
