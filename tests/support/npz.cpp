@@ -48,7 +48,9 @@ std::map<std::string, Tensor> read_npz(const std::filesystem::path& path) {
     const auto start = local + 30 + number(all, local + 26, 2) + number(all, local + 28, 2);
     const auto data = all.substr(start, stored);
     const auto npy = method == 0 ? std::string(data) : inflated(data, size);
-    arrays[name.substr(0, name.size() - 4)] = io::parse_npy(std::span(npy.data(), npy.size()), name).clone();
+    // Text (names, JSON) is no tensor.
+    const bool text = npy.substr(0, 128).find("'<U") != npy.npos;
+    if (!text) arrays[name.substr(0, name.size() - 4)] = io::parse_npy(std::span(npy.data(), npy.size()), name).clone();
     entry += 46 + name_size + extra + comment;
   }
   return arrays;

@@ -9,6 +9,7 @@
 
 namespace penumbra::test {
 
+/// Arrays of text are left out.
 std::map<std::string, Tensor> read_npz(const std::filesystem::path& path);
 
 }  // namespace penumbra::test
