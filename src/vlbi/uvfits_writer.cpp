@@ -2,23 +2,16 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <cmath>
 
 #include "io/file.h"
 #include "io/fits_writer.h"
+#include "vlbi/date.h"
 #include "vlbi/sidereal.h"
 #include "vlbi/uvfits.h"
 
 namespace penumbra::vlbi {
 namespace {
-
-std::string date_of(int64_t mjd) {
-  constexpr int64_t epoch = 40587;  // 1970-01-01
-  const std::chrono::year_month_day day{std::chrono::sys_days{std::chrono::days{mjd - epoch}}};
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
-                     static_cast<unsigned>(day.day()));
-}
 
 void write_axis(io::FitsWriter& file, int axis, const std::string& type, double value, double step) {
   file.text(fmt::format("CTYPE{}", axis), type);
