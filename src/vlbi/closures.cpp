@@ -64,27 +64,23 @@ Amplitude amplitude_of(const Visibility& visibility, bool debias) {
 
 void evaluate(ClosurePhase& closure, const Observation& observation, bool) {
   std::complex<double> product = 1;
-  double variance = 0;
   for (size_t leg = 0; leg < 3; ++leg) {
     const auto& visibility = observation.visibilities[static_cast<size_t>(closure.rows[leg])];
     const double size = std::abs(visibility.value);
     const auto unit = visibility.value / size;
     product *= closure.signs[leg] > 0 ? unit : std::conj(unit);
-    variance += std::pow(visibility.sd / size, 2);
+    closure.leg_sds[leg] = visibility.sd / size;
   }
   closure.value = std::arg(product);
-  closure.sd = std::sqrt(variance);
 }
 
 void evaluate(LogClosureAmplitude& closure, const Observation& observation, bool debias) {
-  double variance = 0;
   for (size_t leg = 0; leg < 4; ++leg) {
     const auto& visibility = observation.visibilities[static_cast<size_t>(closure.rows[leg])];
     const auto [log, relative_sd] = amplitude_of(visibility, debias);
     closure.value += closure.signs[leg] * log;
-    variance += relative_sd * relative_sd;
+    closure.leg_sds[leg] = relative_sd;
   }
-  closure.sd = std::sqrt(variance);
 }
 
 /// A phase is conjugated with its baseline; an amplitude is in the numerator or the denominator.
@@ -109,6 +105,7 @@ std::vector<Closure<legs>> closed(const std::vector<std::array<int, legs>>& cand
     }
     if (found < legs) continue;
     evaluate(closure, observation, debias);
+    for (const double sd : closure.leg_sds) closure.sd = std::hypot(closure.sd, sd);
     result.push_back(closure);
   }
   return result;

@@ -19,8 +19,9 @@ struct Closure {
   std::array<int64_t, legs> rows{};
   std::array<int, legs> signs{};
   std::array<int, legs> stations{};
-  double value = 0;  ///< radians in (-pi, pi], or a natural logarithm
-  double sd = 0;     ///< to first order in sd / |V|; closures that share a baseline are correlated
+  std::array<double, legs> leg_sds{};  ///< sd / |V| of every leg: of its phase, and of its log amplitude
+  double value = 0;                    ///< radians in (-pi, pi], or a natural logarithm
+  double sd = 0;                       ///< to first order: the root of the legs' variances
 };
 /// Legs ab, bc, ca.
 using ClosurePhase = Closure<3>;

@@ -1,0 +1,160 @@
+#include "likelihoods/closure_sums.h"
+
+#include <ATen/ATen.h>
+
+#include <map>
+
+#include "core/error.h"
+
+namespace penumbra {
+namespace {
+
+Tensor indices(const std::vector<int64_t>& values, const Placement& placement) {
+  return at::tensor(values, at::kLong).to(placement.device);
+}
+
+/// sum over the legs that both have, [n, n].
+template <size_t legs>
+Tensor covariance(const std::vector<vlbi::Closure<legs>>& closures, const std::vector<int64_t>& block) {
+  std::map<int64_t, int64_t> columns;
+  for (const auto i : block)
+    for (const auto row : closures[static_cast<size_t>(i)].rows)
+      columns.emplace(row, static_cast<int64_t>(columns.size()));
+  const auto n = static_cast<int64_t>(block.size());
+  auto design = at::zeros({n, static_cast<int64_t>(columns.size())}, at::kDouble);
+  auto entry = design.accessor<double, 2>();
+  for (int64_t i = 0; i < n; ++i) {
+    const auto& closure = closures[static_cast<size_t>(block[static_cast<size_t>(i)])];
+    for (size_t leg = 0; leg < legs; ++leg)
+      entry[i][columns.at(closure.rows[leg])] = closure.signs[leg] * closure.leg_sds[leg];
+  }
+  return design.matmul(design.t());
+}
+
+/// By way of the correlations, whose factor's diagonal is 1 for independent data.
+Tensor inverted(const Tensor& C) {
+  const auto sd = C.diagonal().sqrt(), scale = at::outer(sd, sd);
+  const auto [factor, failed] = at::linalg_cholesky_ex(C / scale);
+  // Rounding leaves a singular matrix a last pivot of 1e-8 at most.
+  if (failed.item<int>() != 0 || !(factor.diagonal().min().item<double>() > 1e-7))
+    input_error("closures: errors: covariance: expected independent closures, found some that imply each other");
+  return at::cholesky_inverse(factor) / scale;
+}
+
+/// Closures that share legs, directly or through others; never of two times.
+template <size_t legs>
+std::vector<std::vector<int64_t>> blocks_of(const std::vector<vlbi::Closure<legs>>& closures) {
+  std::map<int64_t, int64_t> owner;  // of a row: the first closure that has it
+  std::vector<int64_t> parent;
+  const auto root = [&](int64_t i) {
+    while (parent[static_cast<size_t>(i)] != i) i = parent[static_cast<size_t>(i)];
+    return i;
+  };
+  for (const auto& closure : closures) {
+    const auto i = static_cast<int64_t>(parent.size());
+    parent.push_back(i);
+    for (const auto row : closure.rows) {
+      const auto [found, is_new] = owner.emplace(row, i);
+      if (!is_new) parent[static_cast<size_t>(root(i))] = root(found->second);
+    }
+  }
+  std::map<int64_t, std::vector<int64_t>> groups;
+  for (int64_t i = 0; i < static_cast<int64_t>(closures.size()); ++i) groups[root(i)].push_back(i);
+  std::vector<std::vector<int64_t>> blocks;
+  for (auto& [first, group] : groups) blocks.push_back(std::move(group));
+  return blocks;
+}
+
+}  // namespace
+
+ClosureSums::Entries ClosureSums::entries(const std::vector<std::vector<std::pair<int64_t, int>>>& sums,
+                                          const Placement& placement) {
+  size_t most = 0;
+  for (const auto& sum : sums) most = std::max(most, sum.size());
+  Entries entries;
+  for (size_t j = 0; j < most; ++j) {
+    std::vector<int64_t> from;
+    std::vector<double> signs;
+    for (const auto& sum : sums) {
+      from.push_back(j < sum.size() ? sum[j].first : 0);
+      signs.push_back(j < sum.size() ? sum[j].second : 0);
+    }
+    entries.emplace_back(indices(from, placement), place(at::tensor(signs, at::kDouble).unsqueeze(1), placement));
+  }
+  return entries;
+}
+
+template <size_t legs>
+ClosureSums::ClosureSums(const std::vector<vlbi::Closure<legs>>& closures, int64_t rows, const Placement& placement) {
+  std::vector<std::vector<std::pair<int64_t, int>>> by_closure, by_row(static_cast<size_t>(rows));
+  for (const auto& closure : closures) {
+    const auto i = static_cast<int64_t>(by_closure.size());
+    auto& sum = by_closure.emplace_back();
+    for (size_t leg = 0; leg < legs; ++leg) {
+      sum.emplace_back(closure.rows[leg], closure.signs[leg]);
+      by_row[static_cast<size_t>(closure.rows[leg])].emplace_back(i, closure.signs[leg]);
+    }
+  }
+  legs_ = entries(by_closure, placement);
+  closures_ = entries(by_row, placement);
+}
+
+Tensor ClosureSums::gather(const Entries& entries, const Tensor& x) {
+  auto sum = x.index_select(0, entries[0].first) * entries[0].second;
+  for (size_t j = 1; j < entries.size(); ++j) sum.addcmul_(x.index_select(0, entries[j].first), entries[j].second);
+  return sum;
+}
+
+Tensor ClosureSums::over_legs(const Tensor& x) const { return gather(legs_, x); }
+Tensor ClosureSums::over_closures(const Tensor& r) const { return gather(closures_, r); }
+
+template <size_t legs>
+ClosurePrecision ClosurePrecision::diagonal(const std::vector<vlbi::Closure<legs>>& closures,
+                                            const Placement& placement) {
+  std::vector<double> inverse;
+  for (const auto& closure : closures) inverse.push_back(1 / (closure.sd * closure.sd));
+  ClosurePrecision precision;
+  precision.diagonal_ = place(at::tensor(inverse, at::kDouble).unsqueeze(1), placement);
+  return precision;
+}
+
+template <size_t legs>
+ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::Closure<legs>>& closures,
+                                              const Placement& placement) {
+  const auto groups = blocks_of(closures);
+  size_t most = 0;
+  for (const auto& group : groups) most = std::max(most, group.size());
+  const auto side = static_cast<int64_t>(most), times = static_cast<int64_t>(groups.size());
+  auto blocks = at::zeros({times, side, side}, at::kDouble);
+  std::vector<int64_t> padded(groups.size() * most, static_cast<int64_t>(closures.size())), position(closures.size());
+  for (size_t t = 0; t < groups.size(); ++t) {
+    const auto n = static_cast<int64_t>(groups[t].size());
+    blocks[static_cast<int64_t>(t)].narrow(0, 0, n).narrow(1, 0, n).copy_(inverted(covariance(closures, groups[t])));
+    for (size_t j = 0; j < groups[t].size(); ++j) {
+      padded[t * most + j] = groups[t][j];
+      position[static_cast<size_t>(groups[t][j])] = static_cast<int64_t>(t * most + j);
+    }
+  }
+  ClosurePrecision precision;
+  precision.blocks_ = place(blocks, placement);
+  precision.padded_ = indices(padded, placement);
+  precision.position_ = indices(position, placement);
+  return precision;
+}
+
+Tensor ClosurePrecision::times(const Tensor& r) const {
+  if (is_diagonal()) return diagonal_ * r;
+  const at::NoTF32Guard full_precision;
+  const auto padded = at::cat({r, r.new_zeros({1, r.size(1)})}).index_select(0, padded_);
+  const auto products = at::bmm(blocks_, padded.view({blocks_.size(0), blocks_.size(1), r.size(1)}));
+  return products.view({-1, r.size(1)}).index_select(0, position_);
+}
+
+template ClosureSums::ClosureSums(const std::vector<vlbi::ClosurePhase>&, int64_t, const Placement&);
+template ClosureSums::ClosureSums(const std::vector<vlbi::LogClosureAmplitude>&, int64_t, const Placement&);
+template ClosurePrecision ClosurePrecision::diagonal(const std::vector<vlbi::ClosurePhase>&, const Placement&);
+template ClosurePrecision ClosurePrecision::diagonal(const std::vector<vlbi::LogClosureAmplitude>&, const Placement&);
+template ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::ClosurePhase>&, const Placement&);
+template ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::LogClosureAmplitude>&, const Placement&);
+
+}  // namespace penumbra

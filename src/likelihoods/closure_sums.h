@@ -1,0 +1,53 @@
+/// Sums over the legs of closures and over the closures of a leg, for all chains; and the closures' inverse covariance.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/tensor.h"
+#include "vlbi/closures.h"
+
+namespace penumbra {
+
+/// A sparse matrix of signs E, [closures, rows], as gathers: their sums have one order on every device, unlike those of
+/// scattered additions, so that a run can be repeated.
+class ClosureSums {
+ public:
+  template <size_t legs>
+  ClosureSums(const std::vector<vlbi::Closure<legs>>& closures, int64_t rows, const Placement& placement);
+
+  /// E x: [rows, chains] to [closures, chains].
+  Tensor over_legs(const Tensor& x) const;
+  /// E^T r: [closures, chains] to [rows, chains].
+  Tensor over_closures(const Tensor& r) const;
+
+ private:
+  /// One entry for each sum: where it is taken from, [sums], and its sign, [sums, 1]; 0 where there is none.
+  using Entries = std::vector<std::pair<Tensor, Tensor>>;
+  static Entries entries(const std::vector<std::vector<std::pair<int64_t, int>>>& sums, const Placement& placement);
+  static Tensor gather(const Entries& entries, const Tensor& x);
+
+  Entries legs_, closures_;
+};
+
+/// C^-1, where C is diagonal, or block by block, a time each: closures with a leg in common are correlated.
+class ClosurePrecision {
+ public:
+  /// Throws InputError where C has no inverse, as that of closures that imply each other.
+  template <size_t legs>
+  static ClosurePrecision correlated(const std::vector<vlbi::Closure<legs>>& closures, const Placement& placement);
+  template <size_t legs>
+  static ClosurePrecision diagonal(const std::vector<vlbi::Closure<legs>>& closures, const Placement& placement);
+
+  bool is_diagonal() const { return !blocks_.defined(); }
+  /// [closures, chains] to the same.
+  Tensor times(const Tensor& r) const;
+
+ private:
+  Tensor diagonal_;  ///< [closures, 1]
+  Tensor blocks_;    ///< [times, most closures of a time, the same], zero where a time has fewer
+  Tensor padded_;    ///< [times * most]: the closure there; one past the last where there is none
+  Tensor position_;  ///< [closures]: where each is in the padded order
+};
+
+}  // namespace penumbra

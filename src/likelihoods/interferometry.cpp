@@ -1,0 +1,137 @@
+#include "likelihoods/interferometry.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace penumbra {
+namespace {
+
+vlbi::Observation checked(vlbi::Observation observation) {
+  if (observation.visibilities.empty()) input_error("interferometry: expected visibilities, found none");
+  for (size_t k = 0; k < observation.visibilities.size(); ++k) {
+    const auto& row = observation.visibilities[k];
+    if (!std::isfinite(row.u) || !std::isfinite(row.v) || !std::isfinite(std::abs(row.value)))
+      input_error("interferometry: visibility {}: expected finite u, v and value, found {:g}, {:g}, {:g}{:+g}i", k,
+                  row.u, row.v, row.value.real(), row.value.imag());
+    if (!(row.sd > 0) || !std::isfinite(row.sd))
+      input_error("interferometry: visibility {}: expected a finite sd > 0, found {:g}", k, row.sd);
+  }
+  return observation;
+}
+
+template <size_t legs>
+ClosurePrecision precision_of(const std::vector<vlbi::Closure<legs>>& closures, ClosureErrors errors,
+                              const Placement& placement, const char* name) {
+  if (closures.empty())
+    input_error("interferometry: terms.{0}: expected baselines that close at one time ({1} stations), found none", name,
+                legs);
+  return errors == ClosureErrors::covariance ? ClosurePrecision::correlated(closures, placement)
+                                             : ClosurePrecision::diagonal(closures, placement);
+}
+
+/// Far below the noise of float32 in a sum of pixels, so that no datum feels it.
+double softening(const vlbi::Observation& observation) {
+  constexpr double share = 1e-8;
+  double largest = 0;
+  for (const auto& row : observation.visibilities) largest = std::max(largest, std::abs(row.value) + row.sd);
+  return std::pow(share * largest, 2);
+}
+
+}  // namespace
+
+InterferometryLikelihood::InterferometryLikelihood(Shape image_shape, vlbi::Observation observation,
+                                                   const vlbi::Closures& closures, const InterferometryOptions& options,
+                                                   const Placement& placement)
+    : Likelihood(std::move(image_shape)),
+      observation_(checked(std::move(observation))),
+      jy_per_unit_(options.jy_per_unit),
+      black_(options.black),
+      softening_(softening(observation_)),
+      A_(observation_, options.grid, options.jy_per_unit, placement) {
+  if (this->image_shape() != Shape{1, options.grid.height, options.grid.width})
+    input_error("interferometry: expected images of one channel, {}x{}, found {}", options.grid.height,
+                options.grid.width, describe(this->image_shape()));
+  const auto rows = A_.rows();
+  const auto add = [this](double weight, TermPointer term) { terms_.push_back({weight, std::move(term)}); };
+  if (options.closure_phase > 0) {
+    auto precision = precision_of(closures.phases, options.errors, placement, "closure_phase");
+    add(options.closure_phase,
+        closure_phase_term(closures.phases, std::move(precision), options.phase_law, rows, placement));
+  }
+  if (options.log_closure_amplitude > 0) {
+    auto precision = precision_of(closures.amplitudes, options.errors, placement, "log_closure_amplitude");
+    add(options.log_closure_amplitude,
+        log_closure_amplitude_term(closures.amplitudes, std::move(precision), rows, placement));
+  }
+  if (options.amplitude > 0) add(options.amplitude, amplitude_term(observation_, options.debias_amplitudes, placement));
+  if (options.visibility > 0) add(options.visibility, visibility_term(observation_, placement));
+  if (options.flux) add(options.flux->weight, flux_term(options.flux->value, options.flux->sd));
+  if (terms_.empty()) input_error("interferometry: terms: expected at least one with a weight > 0, found none");
+}
+
+ModelVisibilities InterferometryLikelihood::visibilities(const Tensor& x) const {
+  const auto pixels = flat(x);
+  auto V = A_.apply(pixels);
+  if (black_ != 0) V = V - black_ * A_.of_ones();
+  const auto m = A_.rows();
+  ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), jy_per_unit_ * (pixels - black_).sum(1), {}};
+  model.square = model.re.square().addcmul_(model.im, model.im).add_(softening_);
+  return model;
+}
+
+Tensor InterferometryLikelihood::do_value(const Tensor& x) const {
+  const auto V = visibilities(x);
+  auto g = x.new_zeros({x.size(0)});
+  for (const auto& [weight, term] : terms_) g = g + weight * term->energy(V);
+  return g;
+}
+
+Tensor InterferometryLikelihood::do_grad(const Tensor& x) const {
+  const auto V = visibilities(x);
+  Pull pull;
+  for (const auto& [weight, term] : terms_) term->add_pull(V, weight, pull);
+  const auto w = pull.on(V);
+  auto grad = w.defined() ? A_.transposed(w) : at::zeros_like(flat(x));
+  if (pull.flux.defined()) grad.add_((jy_per_unit_ * pull.flux).unsqueeze(1));
+  return grad.view_as(x);
+}
+
+std::vector<Misfit> InterferometryLikelihood::misfit(const Tensor& x) const {
+  require_shape(x, image_shape(), "likelihood: image");
+  const auto V = visibilities(x);
+  std::vector<Misfit> misfits;
+  for (const auto& [weight, term] : terms_)
+    misfits.push_back(
+        {term->name(), 2 * term->energy(V) / static_cast<double>(term->data_count()), term->data_count()});
+  return misfits;
+}
+
+Tensor InterferometryLikelihood::simulate(const Tensor& x, const Cursor& at) const {
+  require_shape(x, image_shape(), "likelihood: image");
+  const auto V = visibilities(x);
+  std::vector<double> sd;
+  for (const auto& row : observation_.visibilities) sd.push_back(row.sd);
+  const auto clean = at::stack({V.re, V.im}, 2).transpose(0, 1).contiguous();  // [chains, m, 2]
+  const auto noise = normal(at, Stream::measurement, clean);
+  return at::view_as_complex((clean + at::tensor(sd, clean.options()).unsqueeze(1) * noise).contiguous());
+}
+
+double visible_flux(const vlbi::Observation& observation) {
+  constexpr double shortest = 0.1e9;  // wavelengths
+  std::vector<double> amplitudes;
+  double largest = 0;
+  for (const auto& row : observation.visibilities) {
+    largest = std::max(largest, std::abs(row.value));
+    if (std::hypot(row.u, row.v) < shortest) amplitudes.push_back(std::abs(row.value));
+  }
+  if (amplitudes.empty()) return largest;
+  const auto middle = amplitudes.begin() + static_cast<std::ptrdiff_t>(amplitudes.size() / 2);
+  std::nth_element(amplitudes.begin(), middle, amplitudes.end());
+  return *middle;
+}
+
+}  // namespace penumbra

@@ -1,0 +1,66 @@
+/// g(x) = the sum of weighted energies of an interferometer's data: closure phases, closure amplitudes, amplitudes,
+/// visibilities, the total flux (docs/interferometry-likelihood.md).
+#pragma once
+
+#include <optional>
+
+#include "likelihoods/interferometry_terms.h"
+#include "likelihoods/likelihood.h"
+#include "vlbi/dft.h"
+
+namespace penumbra {
+
+enum class ClosureErrors { diagonal, covariance };
+
+/// A weight of 0 leaves a term out.
+struct InterferometryOptions {
+  vlbi::PixelGrid grid = {};
+  double jy_per_unit = 1;  ///< Jy a pixel for one unit of x
+  double black = 0;        ///< the x of no brightness
+
+  double closure_phase = 0, log_closure_amplitude = 0, amplitude = 0, visibility = 0;
+  PhaseLaw phase_law = PhaseLaw::cosine;
+  ClosureErrors errors = ClosureErrors::diagonal;
+  bool debias_amplitudes = true;
+
+  struct Flux {
+    double weight = 1, value = 0, sd = 1;  ///< Jy
+  };
+  std::optional<Flux> flux = {};
+};
+
+class InterferometryLikelihood final : public Likelihood {
+ public:
+  /// Throws InputError on rows without a positive SD or that are not finite, and on terms without data.
+  InterferometryLikelihood(Shape image_shape, vlbi::Observation observation, const vlbi::Closures& closures,
+                           const InterferometryOptions& options, const Placement& placement);
+
+  /// chi^2 of each kind as the field has it, a mean: ehtim's chisq.
+  std::vector<Misfit> misfit(const Tensor& x) const override;
+
+  /// Visibilities with their thermal noise, complex [chains, m], Jy: all closures are formed from them.
+  Tensor simulate(const Tensor& x, const Cursor& at) const override;
+
+  const vlbi::Observation& observation() const { return observation_; }
+
+ private:
+  struct Weighted {
+    double weight;
+    TermPointer term;
+  };
+  Tensor do_value(const Tensor& x) const override;
+  Tensor do_grad(const Tensor& x) const override;
+  ModelVisibilities visibilities(const Tensor& x) const;
+
+  vlbi::Observation observation_;
+  double jy_per_unit_, black_;
+  double softening_;  ///< eps^2, Jy^2
+  vlbi::DirectTransform A_;
+  std::vector<Weighted> terms_;
+};
+
+/// The total flux that the data show, Jy: the median |V| of baselines below 0.1 Glambda, to which the source is a
+/// point; without such baselines the largest |V|, which is less.
+double visible_flux(const vlbi::Observation& observation);
+
+}  // namespace penumbra

@@ -1,0 +1,133 @@
+/// The two modes of an interferometric posterior whose source may be turned by 180 degrees.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "likelihoods/interferometry.h"
+#include "support/minimise.h"
+#include "support/npz.h"
+#include "support/paths.h"
+#include "vlbi/bimodal.h"
+#include "vlbi/golden.h"
+
+namespace penumbra {
+namespace {
+
+constexpr double pixel = 160.0 / 64;  // uas
+
+/// The closures as the golden file lists them, with the rows of `vis`.
+vlbi::Closures golden_closures(const test::Arrays& arrays) {
+  vlbi::Closures closures;
+  const auto phases = arrays.at("cp").contiguous(), amplitudes = arrays.at("la").contiguous();
+  for (int64_t i = 0; i < phases.size(0); ++i) {
+    // time, a, b, c, (row, conjugated) of three legs, value, sd
+    const auto* row = phases.data_ptr<double>() + i * phases.size(1);
+    vlbi::ClosurePhase phase;
+    for (size_t leg = 0; leg < 3; ++leg) {
+      phase.rows[leg] = static_cast<int64_t>(row[4 + 2 * leg]);
+      phase.signs[leg] = row[5 + 2 * leg] != 0 ? -1 : 1;
+    }
+    phase.value = row[10];
+    phase.sd = row[11];
+    closures.phases.push_back(phase);
+  }
+  for (int64_t i = 0; i < amplitudes.size(0); ++i) {
+    // time, a, b, c, d, rows of 12, 34, 14, 23, value, sd
+    const auto* row = amplitudes.data_ptr<double>() + i * amplitudes.size(1);
+    vlbi::LogClosureAmplitude amplitude;
+    for (size_t leg = 0; leg < 4; ++leg) amplitude.rows[leg] = static_cast<int64_t>(row[5 + leg]);
+    amplitude.signs = {1, 1, -1, -1};
+    amplitude.value = row[9];
+    amplitude.sd = row[10];
+    closures.amplitudes.push_back(amplitude);
+  }
+  return closures;
+}
+
+struct Bimodal : testing::Test {
+  test::Arrays arrays;
+  test::BimodalPrior prior;
+
+  void SetUp() override {
+    const auto path = test::shared("interferometry/golden/bimodal_open.npz");
+    if (!path) GTEST_SKIP() << "no ../shared/interferometry";
+    arrays = test::read_npz(*path);
+    prior = test::bimodal_prior(arrays.at("prior_mean"), pixel);
+  }
+  InterferometryLikelihood likelihood(bool phases) const {
+    InterferometryOptions options{.grid = {64, 64, pixel * vlbi::microarcsecond, vlbi::Pulse::triangle}};
+    options.closure_phase = phases;
+    options.log_closure_amplitude = 1;
+    options.flux = {1, 2, 0.05};
+    return {{1, 64, 64}, test::observation_in(arrays, ""), golden_closures(arrays), options, {}};
+  }
+};
+
+TEST_F(Bimodal, ThePriorIsTheGoldenOne) { EXPECT_EQ(prior.factor.size(1), 620); }
+
+/// The golden optima, evaluated: chi^2, prior and projection to the digits of the file.
+TEST_F(Bimodal, EnergiesOfTheGoldenModes) {
+  struct Expected {
+    const char* name;
+    double E, half_xi2, chi2_phase, chi2_amplitude, p;
+  };
+  const auto both = likelihood(true);
+  for (const auto& [name, E, half_xi2, chi2_phase, chi2_amplitude, p] :
+       {Expected{"cp_la_mode1", 428.8989463327548, 21.718201592200234, 0.9192770250271531, 0.7974390967849814,
+                 1.0076798676992855},
+        Expected{"cp_la_mode2", 448.37457480326736, 44.97965999972379, 0.9035235142694962, 0.7954136701527816,
+                 -0.7951483723890391}}) {
+    const auto x = arrays.at(name).view({1, 1, 64, 64});
+    const auto misfit = both.misfit(x);
+    EXPECT_NEAR(misfit[0].chi2.item<double>(), chi2_phase, 1e-6);
+    EXPECT_NEAR(misfit[1].chi2.item<double>(), chi2_amplitude, 1e-6);
+    EXPECT_NEAR(prior.projection(x).item<double>(), p, 1e-6);
+    EXPECT_NEAR(half_xi2 + both.value(x).item<double>(), E, 1e-5);
+    const auto from = p > 0 ? prior.mean : prior.turned;
+    const auto xi = std::get<0>(at::linalg_lstsq(prior.factor, (x.flatten() - from).unsqueeze(1)));
+    EXPECT_NEAR(0.5 * xi.square().sum().item<double>(), half_xi2, 1e-4);
+  }
+}
+
+/// T2: from m and from R m the optimum of 1/2 |xi|^2 + g(mean + F xi). The transform is that of F's columns: a tenth of
+/// the pixels' work.
+TEST_F(Bimodal, OptimaFromBothMeans) {
+  const auto observation = test::observation_in(arrays, "");
+  const auto closures = golden_closures(arrays);
+  const auto A = vlbi::dft_matrix(observation, {64, 64, pixel * vlbi::microarcsecond, vlbi::Pulse::triangle});
+  const auto AF = A.matmul(prior.factor), flux_of_F = prior.factor.sum(0);
+  const auto m = A.size(0) / 2;
+  std::vector<TermPointer> terms;
+  terms.push_back(
+      closure_phase_term(closures.phases, ClosurePrecision::diagonal(closures.phases, {}), PhaseLaw::cosine, m, {}));
+  terms.push_back(
+      log_closure_amplitude_term(closures.amplitudes, ClosurePrecision::diagonal(closures.amplitudes, {}), m, {}));
+  terms.push_back(flux_term(2, 0.05));
+
+  const auto both = likelihood(true);
+  for (const auto& [mean, E, p] : {std::tuple(prior.mean, 428.8989, 1.01), std::tuple(prior.turned, 448.3746, -0.80)}) {
+    const auto V_mean = A.matmul(mean);
+    const double flux_mean = mean.sum().item<double>();
+    const auto xi = test::minimise(
+        [&](const Tensor& xi) {
+          const auto V = (V_mean + AF.matmul(xi)).unsqueeze(1);
+          ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), flux_mean + flux_of_F.dot(xi).view({1}), {}};
+          model.square = model.re.square() + model.im.square() + 1e-16;
+          Pull pull;
+          double g = 0;
+          for (const auto& term : terms) {
+            g += term->energy(model).item<double>();
+            term->add_pull(model, 1, pull);
+          }
+          return std::pair(0.5 * xi.dot(xi).item<double>() + g,
+                           xi + pull.on(model).squeeze(1).matmul(AF) + pull.flux * flux_of_F);
+        },
+        at::zeros({prior.factor.size(1)}, at::kDouble), 3000, 0.05);
+    const auto x = (mean + prior.factor.matmul(xi)).view({1, 1, 64, 64});
+    const double found = 0.5 * xi.dot(xi).item<double>() + both.value(x).item<double>();
+    EXPECT_NEAR(found, E, 0.1);
+    EXPECT_NEAR(prior.projection(x).item<double>(), p, 0.01);
+  }
+}
+
+}  // namespace
+}  // namespace penumbra

@@ -1,0 +1,274 @@
+/// The interferometer's likelihood on small synthetic observations: derivatives, invariances, closed forms.
+#include "likelihoods/interferometry.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "support/message.h"
+#include "support/paths.h"
+#include "vlbi/golden.h"
+
+namespace penumbra {
+namespace {
+
+constexpr int64_t side = 8;
+const Placement placement{at::kDouble, at::kCPU};
+const Shape shape{1, side, side};
+
+vlbi::PixelGrid grid() { return {side, side, 60.0 / side * vlbi::microarcsecond, vlbi::Pulse::triangle}; }
+
+Tensor images(int64_t chains, uint64_t seed = 1) {
+  return uniform({seed, 0, 0}, Stream::truth, at::empty({chains, 1, side, side}, at::kDouble));
+}
+
+/// Visibilities of an image, no noise.
+vlbi::Observation observed(const Tensor& image, double sd = 0.05) {
+  auto observation = test::synthetic_observation(5, 3);
+  const auto V = vlbi::dft_matrix(observation, grid()).matmul(image.flatten()).view({2, -1});
+  for (size_t k = 0; k < observation.visibilities.size(); ++k) {
+    const auto row = static_cast<int64_t>(k);
+    observation.visibilities[k].value = {V[0][row].item<double>(), V[1][row].item<double>()};
+    observation.visibilities[k].sd = sd * (1 + 0.1 * static_cast<double>(k % 7));
+  }
+  return observation;
+}
+
+InterferometryLikelihood make(const vlbi::Observation& observation, InterferometryOptions options,
+                              const Placement& where = placement) {
+  options.grid = grid();
+  return {shape, observation, vlbi::form_closures(observation), options, where};
+}
+
+const std::vector<std::pair<std::string, InterferometryOptions>>& all_terms() {
+  static const std::vector<std::pair<std::string, InterferometryOptions>> terms{
+      {"closure phase", {.closure_phase = 0.7}},
+      {"wrapped closure phase", {.closure_phase = 1, .phase_law = PhaseLaw::wrapped_square}},
+      {"log closure amplitude", {.log_closure_amplitude = 1.3}},
+      {"correlated closures", {.closure_phase = 1, .log_closure_amplitude = 1, .errors = ClosureErrors::covariance}},
+      {"correlated wrapped phases",
+       {.closure_phase = 1, .phase_law = PhaseLaw::wrapped_square, .errors = ClosureErrors::covariance}},
+      {"amplitude", {.amplitude = 1}},
+      {"visibility", {.visibility = 1}},
+      {"flux", {.flux = InterferometryOptions::Flux{2, 30, 0.5}}},
+      {"all, in other units",
+       {.jy_per_unit = 0.3,
+        .black = -1,
+        .closure_phase = 1,
+        .log_closure_amplitude = 0.5,
+        .amplitude = 2,
+        .visibility = 0.1,
+        .flux = InterferometryOptions::Flux{1, 30, 0.5}}}};
+  return terms;
+}
+
+TEST(Interferometry, GradientsAreThoseOfTheValues) {
+  const auto observation = observed(images(1, 9));
+  const auto x = images(2), direction = images(2, 5) - 0.5;
+  for (const auto& [name, options] : all_terms()) {
+    const auto likelihood = make(observation, options);
+    // Central differences: h^2 of a third derivative of order one relative to the first, and 1e-16 / h of rounding.
+    const double h = 1e-5;
+    const auto expected = (likelihood.value(x + h * direction) - likelihood.value(x - h * direction)) / (2 * h);
+    const auto found = flat(likelihood.grad(x) * direction).sum(1);
+    EXPECT_LT(test::relative_error(found, expected), 1e-6) << name;
+  }
+}
+
+TEST(Interferometry, ChainsAreIndependent) {
+  const auto observation = observed(images(1, 9));
+  const auto x = images(3);
+  for (const auto& [name, options] : all_terms()) {
+    const auto likelihood = make(observation, options);
+    const auto together = likelihood.grad(x), values = likelihood.value(x);
+    EXPECT_EQ(together.sizes(), x.sizes());
+    for (int64_t chain = 0; chain < 3; ++chain) {
+      const auto alone = x.narrow(0, chain, 1);
+      EXPECT_LT(test::relative_error(likelihood.grad(alone), together.narrow(0, chain, 1)), 1e-12) << name;
+      EXPECT_LT(test::relative_error(likelihood.value(alone), values.narrow(0, chain, 1)), 1e-12) << name;
+    }
+  }
+}
+
+TEST(Interferometry, TheTruthHasNoMisfitAndNoPull) {
+  const auto truth = images(1, 9);
+  for (const auto& [name, options] : all_terms()) {
+    if (options.flux || options.amplitude > 0) continue;  // 30 Jy is no truth; amplitudes are debiased
+    const auto likelihood = make(observed(truth), options);
+    EXPECT_LT(likelihood.value(truth).item<double>(), 1e-20) << name;
+    EXPECT_LT(likelihood.grad(truth).abs().max().item<double>(), 1e-8) << name;
+  }
+}
+
+/// |V|, |V - y| and the flux by plain loops over the DFT.
+TEST(Interferometry, ValuesByHand) {
+  const auto observation = observed(images(1, 9));
+  const auto x = images(1);
+  const auto V = vlbi::dft_matrix(observation, grid()).matmul(x.flatten()).view({2, -1});
+  double amplitude = 0, visibility = 0;
+  for (size_t k = 0; k < observation.visibilities.size(); ++k) {
+    const auto& row = observation.visibilities[k];
+    const std::complex<double> model(V[0][static_cast<int64_t>(k)].item<double>(),
+                                     V[1][static_cast<int64_t>(k)].item<double>());
+    const double measured = std::sqrt(std::max(0.0, std::norm(row.value) - row.sd * row.sd));
+    amplitude += std::pow((std::abs(model) - measured) / row.sd, 2) / 2;
+    visibility += std::norm(model - row.value) / (2 * row.sd * row.sd);
+  }
+  const double flux = x.sum().item<double>();
+  EXPECT_NEAR(make(observation, {.amplitude = 1}).value(x).item<double>(), amplitude, 1e-10 * amplitude);
+  EXPECT_NEAR(make(observation, {.visibility = 1}).value(x).item<double>(), visibility, 1e-10 * visibility);
+  const auto likelihood = make(observation, {.flux = InterferometryOptions::Flux{1, 20, 0.5}});
+  EXPECT_NEAR(likelihood.value(x).item<double>(), std::pow((flux - 20) / 0.5, 2) / 2, 1e-9);
+  EXPECT_EQ(likelihood.misfit(x).at(0).data_count, 1);
+}
+
+/// Uncorrelated closures do not exist, but one triangle alone has only its own variance.
+TEST(Interferometry, CovarianceOfOneTriangleIsItsVariance) {
+  auto observation = observed(images(1, 9));
+  std::erase_if(observation.visibilities, [](const auto& row) { return row.second > 2; });
+  const auto x = images(4);
+  for (const auto law : {PhaseLaw::cosine, PhaseLaw::wrapped_square}) {
+    const auto diagonal = make(observation, {.closure_phase = 1, .phase_law = law});
+    const auto covariance =
+        make(observation, {.closure_phase = 1, .phase_law = law, .errors = ClosureErrors::covariance});
+    EXPECT_LT(test::relative_error(covariance.value(x), diagonal.value(x)), 1e-12);
+    EXPECT_LT(test::relative_error(covariance.grad(x), diagonal.grad(x)), 1e-12);
+  }
+}
+
+/// r^T C^-1 r of all independent closures does not depend on which were chosen: any basis of the same space will do.
+TEST(Interferometry, CorrelatedErrorsDoNotMindTheChoiceOfClosures) {
+  const auto observation = observed(images(1, 9), 0.001);
+  InterferometryOptions options{
+      .closure_phase = 1, .phase_law = PhaseLaw::wrapped_square, .errors = ClosureErrors::covariance};
+  options.log_closure_amplitude = 1;
+  options.grid = grid();
+  // Near the truth, where no phase is wrapped.
+  const auto x = images(1, 9) + 0.001 * (images(3) - 0.5);
+  const auto value = [&](vlbi::ClosureRule rule) {
+    const auto closures = vlbi::form_closures(observation, {.rule = rule});
+    return InterferometryLikelihood(shape, observation, closures, options, placement).value(x);
+  };
+  EXPECT_LT(test::relative_error(value(vlbi::ClosureRule::complete), value(vlbi::ClosureRule::ehtim_min)), 1e-8);
+}
+
+TEST(Interferometry, RedundantClosuresHaveNoCovarianceToInvert) {
+  const auto observation = observed(images(1, 9));
+  InterferometryOptions options{.grid = grid(), .closure_phase = 1, .errors = ClosureErrors::covariance};
+  const auto closures = vlbi::form_closures(observation, {.rule = vlbi::ClosureRule::ehtim_max});
+  const auto message =
+      test::message_of([&] { InterferometryLikelihood(shape, observation, closures, options, placement); });
+  EXPECT_TRUE(test::contains(message, "imply each other")) << message;
+}
+
+TEST(Interferometry, ClosuresDoNotSeeTheStationsErrors) {
+  const auto clean = observed(images(1, 9));
+  auto dirty = clean;
+  for (auto& row : dirty.visibilities) {
+    const auto gain = [&](int s) { return std::polar(std::exp(std::sin(3.0 * s + row.time)), 5.0 * s * row.time + s); };
+    const auto error = gain(row.first) * std::conj(gain(row.second));
+    row.value *= error;
+    row.sd *= std::abs(error);
+  }
+  const auto x = images(3);
+  const InterferometryOptions closures{.closure_phase = 1, .log_closure_amplitude = 1};
+  EXPECT_LT(test::relative_error(make(dirty, closures).value(x), make(clean, closures).value(x)), 1e-6);
+  EXPECT_LT(test::relative_error(make(dirty, closures).grad(x), make(clean, closures).grad(x)), 1e-6);
+  const InterferometryOptions amplitudes{.amplitude = 1};
+  EXPECT_GT(test::relative_error(make(dirty, amplitudes).value(x), make(clean, amplitudes).value(x)), 0.01);
+}
+
+/// Brightness and place are not in the closures; half a turn flips the phases and leaves the amplitudes.
+TEST(Interferometry, WhatClosuresDoNotKnow) {
+  const auto observation = observed(images(1, 9));
+  const auto x = images(2);
+  const InterferometryOptions closures{.closure_phase = 1, .log_closure_amplitude = 1};
+  const auto likelihood = make(observation, closures);
+  EXPECT_LT(test::relative_error(likelihood.value(3 * x), likelihood.value(x)), 1e-9);
+  EXPECT_LT(flat(likelihood.grad(x) * x).sum(1).abs().max().item<double>(),
+            1e-9 * likelihood.value(x).max().item<double>());
+  const auto turned = x.flip({2, 3});
+  const auto amplitudes = make(observation, {.log_closure_amplitude = 1});
+  EXPECT_LT(test::relative_error(amplitudes.value(turned), amplitudes.value(x)), 1e-9);
+  const auto phases = make(observation, {.closure_phase = 1});
+  EXPECT_GT(test::relative_error(phases.value(turned), phases.value(x)), 0.01);
+}
+
+/// An image without brightness has V = 0 everywhere.
+TEST(Interferometry, NothingIsInfiniteAtANull) {
+  const auto observation = observed(images(1, 9));
+  for (const auto& [name, options] : all_terms()) {
+    const auto likelihood = make(observation, options);
+    const auto x = at::full({1, 1, side, side}, options.black, at::kDouble);
+    EXPECT_TRUE(likelihood.value(x).isfinite().all().item<bool>()) << name;
+    EXPECT_TRUE(likelihood.grad(x).isfinite().all().item<bool>()) << name;
+  }
+}
+
+/// A mean of N terms of variance 2 each: 4 standard errors of sqrt(2/N), N = 16 draws times the data.
+TEST(Interferometry, SimulatedDataFitTheirTruth) {
+  const auto truth = images(1, 9);
+  const auto clean = observed(truth, 0.01);
+  const auto likelihood = make(clean, {.visibility = 1});
+  double total = 0, count = 0;
+  for (int64_t draw = 0; draw < 16; ++draw) {
+    const auto V = likelihood.simulate(truth, {3, draw, 0}).to(at::kComplexDouble);
+    ASSERT_EQ(V.sizes(), at::IntArrayRef({1, static_cast<int64_t>(clean.visibilities.size())}));
+    auto noisy = clean;
+    for (size_t k = 0; k < noisy.visibilities.size(); ++k) {
+      const auto z = V[0][static_cast<int64_t>(k)].item<c10::complex<double>>();
+      noisy.visibilities[k].value = {z.real(), z.imag()};
+    }
+    const auto fit =
+        make(noisy,
+             {.closure_phase = 1, .log_closure_amplitude = 1, .visibility = 1, .errors = ClosureErrors::covariance})
+            .misfit(truth);
+    ASSERT_EQ(fit.size(), 3u);
+    for (const auto& term : fit) {
+      total += term.chi2.item<double>() * static_cast<double>(term.data_count);
+      count += static_cast<double>(term.data_count);
+    }
+  }
+  // Closures are functions of the visibilities, so of these only half are independent.
+  EXPECT_NEAR(total / count, 1, 4 * std::sqrt(2 * 2 / count));
+}
+
+TEST(Interferometry, SinglePrecisionAgrees) {
+  const auto observation = observed(images(1, 9));
+  const auto x = images(2);
+  for (const auto& [name, options] : all_terms()) {
+    const auto exact = make(observation, options);
+    const auto single = make(observation, options, {at::kFloat, at::kCPU});
+    // 64 pixels of 24 bits; a visibility may be a hundredth of the flux.
+    EXPECT_LT(test::relative_error(single.grad(x.to(at::kFloat)), exact.grad(x)), 1e-4) << name;
+    EXPECT_LT(test::relative_error(single.value(x.to(at::kFloat)), exact.value(x)), 1e-4) << name;
+  }
+}
+
+TEST(Interferometry, BadRowsAreNamed) {
+  auto observation = observed(images(1, 9));
+  const InterferometryOptions options{.visibility = 1};
+  observation.visibilities[3].sd = 0;
+  EXPECT_TRUE(
+      test::contains(test::message_of([&] { make(observation, options); }), "visibility 3: expected a finite sd"));
+  observation.visibilities[3].sd = 1;
+  observation.visibilities[4].u = INFINITY;
+  EXPECT_TRUE(test::contains(test::message_of([&] { make(observation, options); }), "visibility 4: expected finite u"));
+  EXPECT_TRUE(test::contains(test::message_of([&] { make({}, options); }), "expected visibilities, found none"));
+  EXPECT_TRUE(test::contains(test::message_of([&] { make(observed(images(1)), {}); }), "expected at least one"));
+  auto pair = observed(images(1));
+  std::erase_if(pair.visibilities, [](const auto& row) { return row.second > 1; });
+  EXPECT_TRUE(test::contains(test::message_of([&] { make(pair, {.closure_phase = 1}); }), "terms.closure_phase"));
+}
+
+TEST(Interferometry, TheFluxIsSeenOnShortBaselines) {
+  auto observation = test::synthetic_observation(3, 1);
+  observation.visibilities[0].value = 3;
+  EXPECT_EQ(visible_flux(observation), 3);
+  observation.visibilities[1].u = observation.visibilities[1].v = 1e6;
+  EXPECT_EQ(visible_flux(observation), 1);
+}
+
+}  // namespace
+}  // namespace penumbra
