@@ -86,6 +86,67 @@ TEST_F(Sky, ExportWritesFits) {
   EXPECT_EQ(about["shape"], json({12, 16}));
 }
 
+io::SkyImage crescent() {
+  io::SkyImage image;
+  const auto axis = at::arange(16, at::kDouble) - 7.5;
+  const auto y = axis.unsqueeze(1), x = axis.unsqueeze(0);
+  image.pixels = (-((x * x + y * y).sqrt() - 4).square()).exp() * (1 + 0.1 * x);
+  image.pixels = image.pixels * (0.6 / image.pixels.sum());
+  image.pixel_radians = 8 * io::radians_per_microarcsecond;
+  image.unit = "JY/PIXEL";
+  return image;
+}
+
+TEST_F(Sky, ObserveWritesWhatSampleReads) {
+  const auto folder = scratch();
+  io::write_fits_image(folder / "truth.fits", crescent());
+  write_text(folder / "config.yaml", R"(
+seed: 3
+prior: {kind: random_field, side: 16}
+likelihood: {kind: interferometry, data: {file: y.uvfits, systematic_noise: 0, min_snr: 2}, fov: 128, jy_per_unit: 0.01}
+observation: {array: EHT2017, source: M87, start: 2, stop: 6, interval: 1800, gain_sd: 0.1, station_phases: random}
+sampler: {kind: pmc-red, sigma: 0.1, step_size: 1e-9, steps: 4}
+chains: 2
+)");
+  const auto config = (folder / "config.yaml").string(), out = (folder / "y.uvfits").string();
+  const auto made = penumbra({"observe", config, "--truth", (folder / "truth.fits").string(), "--out", out});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto observation = vlbi::read_uvfits(out);
+  EXPECT_EQ(observation.source, "M87");
+  EXPECT_EQ(observation.stations.size(), 8U);
+  EXPECT_GT(observation.visibilities.size(), 50U);
+  const auto sampled = penumbra({"sample", config, "--out", (folder / "run").string()});
+  EXPECT_EQ(sampled.code, 0) << sampled.err;
+  // The same stations and times for another image, without noise.
+  const auto again = (folder / "again.uvfits").string();
+  write_text(folder / "like.yaml", "observation: {like: y.uvfits, thermal_noise: false}");
+  ASSERT_EQ(penumbra({"observe", (folder / "like.yaml").string(), "--truth", (folder / "truth.fits").string(), "--out",
+                      again})
+                .code,
+            0);
+  const auto clean = vlbi::read_uvfits(again);
+  ASSERT_EQ(clean.visibilities.size(), observation.visibilities.size());
+  EXPECT_EQ(clean.visibilities[5].u, observation.visibilities[5].u);
+}
+
+TEST_F(Sky, ObserveSaysWhatIsWrong) {
+  const auto folder = scratch();
+  io::write_npy(folder / "truth.npy", crescent().pixels);
+  const auto refusal = [&](const std::string& section) {
+    write_text(folder / "c.yaml", "observation: " + section);
+    const auto result = penumbra({"observe", (folder / "c.yaml").string(), "--truth", (folder / "truth.npy").string(),
+                                  "--out", (folder / "y.uvfits").string()});
+    EXPECT_EQ(result.code, 2);
+    return result.err;
+  };
+  EXPECT_TRUE(contains(refusal("{array: EHT2017}"), "observation.fov"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, array: EHT2071}"), "did you mean EHT2017?"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, source: M78}"), "did you mean M87?"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, date: 2017-02-30}"), "expected a day such as 2017-04-06"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, gain: 1}"), "gain"));
+  EXPECT_FALSE(fs::exists(folder / "y.uvfits"));
+}
+
 TEST(SkyWithoutCfitsio, IsRefusedWithTheReason) {
   if (io::reads_fits()) GTEST_SKIP() << "built with CFITSIO";
   const auto path = scratch() / "x.uvfits";

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
-#include <fstream>
+#include <cstring>
 
 #include "io/file.h"
 #include "io/fits_reader.h"
+#include "io/fits_writer.h"
 #include "support/damaged_file.h"
 #include "support/message.h"
 #include "support/npz.h"
@@ -106,6 +108,52 @@ TEST_F(Uvfits, TurnsBaselinesAndDropsFlaggedRows) {
   EXPECT_EQ(after.visibilities[0].value, std::conj(before.visibilities[0].value));
   EXPECT_EQ(after.visibilities[2].value, before.visibilities[4].value);
   EXPECT_NEAR(after.visibilities[2].sd, std::sqrt(2) * before.visibilities[4].sd, 1e-15);
+}
+
+/// One row of stations 1 and 2 with two channels in each of two IFs, and its table of IFs.
+std::string bytes_with_channels(bool with_bands) {
+  io::FitsWriter file("x");
+  file.begin_groups({0, 3, 1, 2, 2}, 4, 1);
+  int axis = 2;
+  for (const auto* type : {"COMPLEX", "STOKES", "FREQ", "IF"}) file.text(fmt::format("CTYPE{}", axis++), type);
+  file.number("CRVAL3", 1);  // Stokes I
+  file.number("CDELT3", 1);
+  file.number("CRVAL4", 100e9);
+  file.number("CDELT4", 2e9);
+  file.number("OBSRA", 30);
+  file.number("OBSDEC", 4);
+  int parameter = 1;
+  for (const auto* type : {"UU", "VV", "BASELINE", "DATE"}) file.text(fmt::format("PTYPE{}", parameter++), type);
+  // Real part, imaginary part and weight; the third is flagged.
+  const std::array<float, 4> parameters{1e-2F, -2e-2F, 258, 2457850};
+  const std::array<float, 12> values{1, 0, 1, 0, 2, 3, 50, 50, 0, 4, 0, 1};
+  file.group(1, parameters, values);
+  file.begin_table("AIPS AN", {{"ANNAME", "8A", ""}, {"STABXYZ", "3D", ""}, {"NOSTA", "1J", ""}}, 2);
+  file.column(1, std::vector<std::string>{"A", "B"});
+  file.column(2, std::vector<double>{1, 2, 3, 4, 5, 6});
+  file.column(3, std::vector<double>{1, 2});
+  if (with_bands) {
+    file.begin_table("AIPS FQ", {{"IF FREQ", "2D", ""}}, 1);
+    file.column(1, std::vector<double>{0, 10e9});
+  }
+  return file.finish();
+}
+
+TEST_F(Uvfits, ChannelsAndBandsAreAveragedByTheirWeights) {
+  const auto read = parse(bytes_with_channels(true));
+  // Channels at 100 and 102 GHz, and the same 10 GHz above.
+  EXPECT_DOUBLE_EQ(read.frequency, 106e9);
+  EXPECT_DOUBLE_EQ(read.bandwidth, 8e9);
+  EXPECT_DOUBLE_EQ(read.right_ascension, 2);
+  ASSERT_EQ(read.visibilities.size(), 1U);
+  const auto& row = read.visibilities[0];
+  EXPECT_EQ(row.value, std::complex(1.0, 6.0 / 5));
+  EXPECT_DOUBLE_EQ(row.sd, 1 / std::sqrt(5));
+  EXPECT_NEAR(row.u, 1e-2 * 106e9, 1e-8 * 106e9);
+  EXPECT_EQ(read.mjd, 57849);
+  EXPECT_DOUBLE_EQ(row.time, 12);  // Julian days begin at noon
+  const auto message = message_of([] { parse(bytes_with_channels(false)); });
+  EXPECT_TRUE(contains(message, "AIPS FQ with the frequencies of 2 IFs, found none")) << message;
 }
 
 TEST_F(Uvfits, BadFilesAreNamedWithFieldAndFinding) {
