@@ -131,7 +131,9 @@ std::vector<Verdict> verdicts(const Convergence& c, Chains came) {
 
 Verdict misfit_verdict(const std::string& term, double chi2, int64_t data_count) {
   const double sd = std::sqrt(2 / static_cast<double>(std::max<int64_t>(data_count, 1)));
-  const auto found = fmt::format("chi2 per datum is {:.4g}, expected 1 +- {:.2g}", chi2, sd);
+  // A likelihood of one kind of data calls it "data"; of several kinds the sentence must say which.
+  const auto found =
+      fmt::format("chi2 per datum{} is {:.4g}, expected 1 +- {:.2g}", term == "data" ? "" : " of " + term, chi2, sd);
   if (std::abs(chi2 - 1) <= 3 * sd) return {"good", term, found + ": the data are explained to their noise"};
   const auto judged = std::abs(chi2 - 1) <= 0.1 ? "note" : chi2 > 0.5 && chi2 < 2 ? "warning" : "bad";
   if (chi2 < 1) return {judged, term, found + ": over-fits, noise_sd may be overestimated"};

@@ -31,14 +31,14 @@ Tensor covariance(const std::vector<vlbi::Closure<legs>>& closures, const std::v
   return design.matmul(design.t());
 }
 
-/// By way of the correlations, whose factor's diagonal is 1 for independent data.
-Tensor inverted(const Tensor& C) {
-  const auto sd = C.diagonal().sqrt(), scale = at::outer(sd, sd);
-  const auto [factor, failed] = at::linalg_cholesky_ex(C / scale);
+/// L^-1 with C = L L^T, by way of the correlations, for which the diagonal of L is 1 where data are independent.
+Tensor whitening(const Tensor& C) {
+  const auto sd = C.diagonal().sqrt();
+  const auto [factor, failed] = at::linalg_cholesky_ex(C / at::outer(sd, sd));
   // Rounding leaves a singular matrix a last pivot of 1e-8 at most.
   if (failed.item<int>() != 0 || !(factor.diagonal().min().item<double>() > 1e-7))
     input_error("closures: errors: covariance: expected independent closures, found some that imply each other");
-  return at::cholesky_inverse(factor) / scale;
+  return at::linalg_inv(factor) / sd;
 }
 
 /// Closures that share legs, directly or through others; never of two times.
@@ -129,25 +129,36 @@ ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::Closure<le
   std::vector<int64_t> padded(groups.size() * most, static_cast<int64_t>(closures.size())), position(closures.size());
   for (size_t t = 0; t < groups.size(); ++t) {
     const auto n = static_cast<int64_t>(groups[t].size());
-    blocks[static_cast<int64_t>(t)].narrow(0, 0, n).narrow(1, 0, n).copy_(inverted(covariance(closures, groups[t])));
+    blocks[static_cast<int64_t>(t)].narrow(0, 0, n).narrow(1, 0, n).copy_(whitening(covariance(closures, groups[t])));
     for (size_t j = 0; j < groups[t].size(); ++j) {
       padded[t * most + j] = groups[t][j];
       position[static_cast<size_t>(groups[t][j])] = static_cast<int64_t>(t * most + j);
     }
   }
   ClosurePrecision precision;
-  precision.blocks_ = place(blocks, placement);
+  precision.whitening_ = place(blocks, placement);
   precision.padded_ = indices(padded, placement);
   precision.position_ = indices(position, placement);
   return precision;
 }
 
+/// [times, most, chains].
+Tensor ClosurePrecision::whitened(const Tensor& r) const {
+  const auto padded = at::cat({r, r.new_zeros({1, r.size(1)})}).index_select(0, padded_);
+  return at::bmm(whitening_, padded.view({whitening_.size(0), whitening_.size(1), r.size(1)}));
+}
+
 Tensor ClosurePrecision::times(const Tensor& r) const {
   if (is_diagonal()) return diagonal_ * r;
   const at::NoTF32Guard full_precision;
-  const auto padded = at::cat({r, r.new_zeros({1, r.size(1)})}).index_select(0, padded_);
-  const auto products = at::bmm(blocks_, padded.view({blocks_.size(0), blocks_.size(1), r.size(1)}));
-  return products.view({-1, r.size(1)}).index_select(0, position_);
+  const auto product = at::bmm(whitening_.transpose(1, 2), whitened(r));
+  return product.view({-1, r.size(1)}).index_select(0, position_);
+}
+
+Tensor ClosurePrecision::squared(const Tensor& r) const {
+  if (is_diagonal()) return (diagonal_ * r.square()).sum(0);
+  const at::NoTF32Guard full_precision;
+  return whitened(r).square().sum(at::IntArrayRef({0, 1}));
 }
 
 template ClosureSums::ClosureSums(const std::vector<vlbi::ClosurePhase>&, int64_t, const Placement&);

@@ -39,15 +39,19 @@ class ClosurePrecision {
   template <size_t legs>
   static ClosurePrecision diagonal(const std::vector<vlbi::Closure<legs>>& closures, const Placement& placement);
 
-  bool is_diagonal() const { return !blocks_.defined(); }
-  /// [closures, chains] to the same.
+  bool is_diagonal() const { return !whitening_.defined(); }
+  /// C^-1 r: [closures, chains] to the same.
   Tensor times(const Tensor& r) const;
+  /// r^T C^-1 r, [chains]; never below zero.
+  Tensor squared(const Tensor& r) const;
 
  private:
-  Tensor diagonal_;  ///< [closures, 1]
-  Tensor blocks_;    ///< [times, most closures of a time, the same], zero where a time has fewer
-  Tensor padded_;    ///< [times * most]: the closure there; one past the last where there is none
-  Tensor position_;  ///< [closures]: where each is in the padded order
+  Tensor whitened(const Tensor& r) const;
+
+  Tensor diagonal_;   ///< [closures, 1]
+  Tensor whitening_;  ///< L^-1 with C = L L^T, [times, most closures of a time, the same], zero where a time has fewer
+  Tensor padded_;     ///< [times * most]: the closure there; one past the last where there is none
+  Tensor position_;   ///< [closures]: where each is in the padded order
 };
 
 }  // namespace penumbra

@@ -83,21 +83,32 @@ ModelVisibilities InterferometryLikelihood::visibilities(const Tensor& x) const 
   return model;
 }
 
-Tensor InterferometryLikelihood::do_value(const Tensor& x) const {
-  const auto V = visibilities(x);
-  auto g = x.new_zeros({x.size(0)});
-  for (const auto& [weight, term] : terms_) g = g + weight * term->energy(V);
+Tensor InterferometryLikelihood::value_at(const ModelVisibilities& V) const {
+  Tensor g;
+  for (const auto& [weight, term] : terms_) {
+    const auto more = weight * term->energy(V);
+    g = g.defined() ? g + more : more;
+  }
   return g;
 }
 
-Tensor InterferometryLikelihood::do_grad(const Tensor& x) const {
-  const auto V = visibilities(x);
+Tensor InterferometryLikelihood::grad_at(const ModelVisibilities& V, const Tensor& x) const {
   Pull pull;
   for (const auto& [weight, term] : terms_) term->add_pull(V, weight, pull);
   const auto w = pull.on(V);
   auto grad = w.defined() ? A_.transposed(w) : at::zeros_like(flat(x));
   if (pull.flux.defined()) grad.add_((jy_per_unit_ * pull.flux).unsqueeze(1));
   return grad.view_as(x);
+}
+
+Tensor InterferometryLikelihood::do_value(const Tensor& x) const { return value_at(visibilities(x)); }
+
+Tensor InterferometryLikelihood::do_grad(const Tensor& x) const { return grad_at(visibilities(x), x); }
+
+std::pair<Tensor, Tensor> InterferometryLikelihood::value_and_grad(const Tensor& x) const {
+  require_shape(x, image_shape(), "likelihood: image");
+  const auto V = visibilities(x);
+  return {value_at(V), grad_at(V, x)};
 }
 
 std::vector<Misfit> InterferometryLikelihood::misfit(const Tensor& x) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "likelihoods/interferometry_terms.h"
 #include "likelihoods/likelihood.h"
@@ -35,6 +36,9 @@ class InterferometryLikelihood final : public Likelihood {
   InterferometryLikelihood(Shape image_shape, vlbi::Observation observation, const vlbi::Closures& closures,
                            const InterferometryOptions& options, const Placement& placement);
 
+  /// g and its gradient from one product by A and one by its transpose, where both are wanted at one x.
+  std::pair<Tensor, Tensor> value_and_grad(const Tensor& x) const;
+
   /// chi^2 of each kind as the field has it, a mean: ehtim's chisq.
   std::vector<Misfit> misfit(const Tensor& x) const override;
 
@@ -51,6 +55,8 @@ class InterferometryLikelihood final : public Likelihood {
   Tensor do_value(const Tensor& x) const override;
   Tensor do_grad(const Tensor& x) const override;
   ModelVisibilities visibilities(const Tensor& x) const;
+  Tensor value_at(const ModelVisibilities& V) const;
+  Tensor grad_at(const ModelVisibilities& V, const Tensor& x) const;
 
   vlbi::Observation observation_;
   double jy_per_unit_, black_;

@@ -42,11 +42,10 @@ class ClosurePhaseTerm final : public InterferometryTerm {
 
   Tensor energy(const ModelVisibilities& V) const override {
     const auto d = difference(V);
-    if (law_ == PhaseLaw::wrapped_square) return 0.5 * (d * precision_.times(d)).sum(0);
+    if (law_ == PhaseLaw::wrapped_square) return 0.5 * precision_.squared(d);
     const auto away = 2 * (0.5 * d).sin().square();  // 1 - cos d, without its cancellation
     if (precision_.is_diagonal()) return precision_.times(away).sum(0);
-    const auto sine = d.sin();
-    return 0.5 * (sine * precision_.times(sine) + away * precision_.times(away)).sum(0);
+    return 0.5 * (precision_.squared(d.sin()) + precision_.squared(away));
   }
 
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
@@ -82,10 +81,7 @@ class LogClosureAmplitudeTerm final : public InterferometryTerm {
         y_(values_of(data, placement)),
         precision_(std::move(precision)) {}
 
-  Tensor energy(const ModelVisibilities& V) const override {
-    const auto d = difference(V);
-    return 0.5 * (d * precision_.times(d)).sum(0);
-  }
+  Tensor energy(const ModelVisibilities& V) const override { return 0.5 * precision_.squared(difference(V)); }
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
     add(pull.log_amplitude, sums_.over_closures(weight * precision_.times(difference(V))));
   }

@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <numbers>
+#include <span>
 
 namespace penumbra::vlbi {
 namespace {
@@ -21,25 +23,43 @@ Tensor factor(const Tensor& frequency, int64_t n, const PixelGrid& grid) {
   return wave * at::sinc(frequency * grid.pixel).square().unsqueeze(1);
 }
 
-}  // namespace
-
-Tensor dft_matrix(const Observation& observation, const PixelGrid& grid) {
+/// Complex [m, height * width].
+Tensor waves(std::span<const Visibility> rows, const PixelGrid& grid) {
   std::vector<double> u, v;
-  for (const auto& visibility : observation.visibilities) {
-    u.push_back(visibility.u);
-    v.push_back(visibility.v);
+  for (const auto& row : rows) {
+    u.push_back(row.u);
+    v.push_back(row.v);
   }
   const auto along_x = factor(at::tensor(u, at::kDouble), grid.width, grid);
   const auto along_y = factor(at::tensor(v, at::kDouble), grid.height, grid);
-  const auto A = (along_y.unsqueeze(2) * along_x.unsqueeze(1)).flatten(1);
+  return (along_y.unsqueeze(2) * along_x.unsqueeze(1)).flatten(1);
+}
+
+}  // namespace
+
+Tensor dft_matrix(const Observation& observation, const PixelGrid& grid) {
+  const auto A = waves(observation.visibilities, grid);
   return at::cat({at::real(A), at::imag(A)});
 }
 
+/// In blocks of rows: a night of single integrations has 10^4, whose matrix in double is larger than what is kept.
 DirectTransform::DirectTransform(const Observation& observation, const PixelGrid& grid, double scale,
                                  const Placement& placement) {
-  const auto A = scale * dft_matrix(observation, grid);
-  A_ = place(A, placement);
-  of_ones_ = place(A.sum(1, true), placement);
+  constexpr int64_t block = 512;
+  const std::span<const Visibility> rows(observation.visibilities);
+  const auto m = static_cast<int64_t>(rows.size());
+  const auto options = at::TensorOptions().dtype(placement.precision).device(placement.device);
+  A_ = at::empty({2, m, grid.height * grid.width}, options);
+  of_ones_ = at::empty({2, m, 1}, options);
+  for (int64_t first = 0; first < m; first += block) {
+    const auto count = std::min(block, m - first);
+    const auto A = scale * waves(rows.subspan(static_cast<size_t>(first), static_cast<size_t>(count)), grid);
+    const auto parts = at::stack({at::real(A), at::imag(A)});
+    A_.narrow(1, first, count).copy_(parts);
+    of_ones_.narrow(1, first, count).copy_(parts.sum(2, true));
+  }
+  A_ = A_.flatten(0, 1);
+  of_ones_ = of_ones_.flatten(0, 1);
 }
 
 Tensor DirectTransform::apply(const Tensor& x) const {

@@ -9,8 +9,13 @@ constexpr uint64_t p = (uint64_t{1} << 61) - 1;
 
 uint64_t times(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
-  return static_cast<uint64_t>(static_cast<Wide>(a) * b % p);
+  const auto product = static_cast<Wide>(a) * b;
+  // 2^61 is 1 modulo p: the upper part is added to the lower.
+  const auto sum = static_cast<uint64_t>(product & p) + static_cast<uint64_t>(product >> 61);
+  return sum >= p ? sum - p : sum;
 }
+
+uint64_t minus(uint64_t a, uint64_t b) { return a >= b ? a - b : a + p - b; }
 
 /// a^(p-2), by Fermat's little theorem.
 uint64_t inverse(uint64_t a) {
@@ -29,7 +34,7 @@ bool IndependentRows::add(std::span<const std::pair<size_t, int>> entries) {
   for (const auto& [pivot, values] : rows_) {
     const auto factor = row[pivot];
     if (factor == 0) continue;
-    for (size_t j = pivot; j < columns_; ++j) row[j] = (row[j] + p - times(factor, values[j])) % p;
+    for (size_t j = pivot; j < columns_; ++j) row[j] = minus(row[j], times(factor, values[j]));
   }
   const auto first = std::find_if(row.begin(), row.end(), [](uint64_t value) { return value != 0; });
   if (first == row.end()) return false;

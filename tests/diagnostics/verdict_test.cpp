@@ -129,6 +129,8 @@ TEST(MisfitVerdict, AllowsThreeStandardDeviations) {
   EXPECT_EQ(misfit_verdict("mri", 3, 200).level, "bad");
   EXPECT_EQ(misfit_verdict("mri", std::nan(""), 200).level, "bad");
   EXPECT_EQ(misfit_verdict("mri", 1.05, 1000000).level, "note");
+  EXPECT_EQ(misfit_verdict("closure_phase", 1, 200).text.find("chi2 per datum of closure_phase is 1"), 0u);
+  EXPECT_EQ(misfit_verdict("data", 1, 200).text.find("chi2 per datum is 1"), 0u);
   EXPECT_NE(misfit_verdict("mri", 0.69, 200).text.find("over-fits"), std::string::npos);
   EXPECT_NE(misfit_verdict("mri", 1.31, 200).text.find("not explained"), std::string::npos);
 }

@@ -14,35 +14,6 @@ namespace {
 
 constexpr double pixel = 160.0 / 64;  // uas
 
-/// The closures as the golden file lists them, with the rows of `vis`.
-vlbi::Closures golden_closures(const test::Arrays& arrays) {
-  vlbi::Closures closures;
-  const auto phases = arrays.at("cp").contiguous(), amplitudes = arrays.at("la").contiguous();
-  for (int64_t i = 0; i < phases.size(0); ++i) {
-    // time, a, b, c, (row, conjugated) of three legs, value, sd
-    const auto* row = phases.data_ptr<double>() + i * phases.size(1);
-    vlbi::ClosurePhase phase;
-    for (size_t leg = 0; leg < 3; ++leg) {
-      phase.rows[leg] = static_cast<int64_t>(row[4 + 2 * leg]);
-      phase.signs[leg] = row[5 + 2 * leg] != 0 ? -1 : 1;
-    }
-    phase.value = row[10];
-    phase.sd = row[11];
-    closures.phases.push_back(phase);
-  }
-  for (int64_t i = 0; i < amplitudes.size(0); ++i) {
-    // time, a, b, c, d, rows of 12, 34, 14, 23, value, sd
-    const auto* row = amplitudes.data_ptr<double>() + i * amplitudes.size(1);
-    vlbi::LogClosureAmplitude amplitude;
-    for (size_t leg = 0; leg < 4; ++leg) amplitude.rows[leg] = static_cast<int64_t>(row[5 + leg]);
-    amplitude.signs = {1, 1, -1, -1};
-    amplitude.value = row[9];
-    amplitude.sd = row[10];
-    closures.amplitudes.push_back(amplitude);
-  }
-  return closures;
-}
-
 struct Bimodal : testing::Test {
   test::Arrays arrays;
   test::BimodalPrior prior;
@@ -58,7 +29,7 @@ struct Bimodal : testing::Test {
     options.closure_phase = phases;
     options.log_closure_amplitude = 1;
     options.flux = {1, 2, 0.05};
-    return {{1, 64, 64}, test::observation_in(arrays, ""), golden_closures(arrays), options, {}};
+    return {{1, 64, 64}, test::observation_in(arrays, ""), test::closures_in(arrays), options, {}};
   }
 };
 
@@ -92,7 +63,7 @@ TEST_F(Bimodal, EnergiesOfTheGoldenModes) {
 /// the pixels' work.
 TEST_F(Bimodal, OptimaFromBothMeans) {
   const auto observation = test::observation_in(arrays, "");
-  const auto closures = golden_closures(arrays);
+  const auto closures = test::closures_in(arrays);
   const auto A = vlbi::dft_matrix(observation, {64, 64, pixel * vlbi::microarcsecond, vlbi::Pulse::triangle});
   const auto AF = A.matmul(prior.factor), flux_of_F = prior.factor.sum(0);
   const auto m = A.size(0) / 2;

@@ -4,6 +4,7 @@
 
 #include "io/npy.h"
 #include "likelihoods/interferometry.h"
+#include "support/damaged_file.h"
 #include "support/message.h"
 #include "support/paths.h"
 #include "support/program.h"
@@ -147,6 +148,10 @@ TEST_F(InterferometrySetting, WrongFilesAreNamed) {
   expect_refused("data: b.npz, fov: 60", {"jy_per_unit", "no flux"});
   io::write_npy(folder / "y.npy", at::zeros({3}, at::kComplexDouble));
   expect_refused("data: {file: o.npz, values: y.npy}, fov: 60", {"y.npy", "12 complex", "3"});
+}
+
+TEST_F(InterferometrySetting, DamagedArchivesAreReadOrRefused) {
+  test::expect_read_or_refused(folder / "o.npz", [&](unsigned) { vlbi::read_npz_observation(folder / "o.npz", ""); });
 }
 
 /// observe writes visibilities that sample takes: with as good as no noise the truth explains them.

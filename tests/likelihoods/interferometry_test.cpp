@@ -73,6 +73,9 @@ TEST(Interferometry, GradientsAreThoseOfTheValues) {
     const auto expected = (likelihood.value(x + h * direction) - likelihood.value(x - h * direction)) / (2 * h);
     const auto found = flat(likelihood.grad(x) * direction).sum(1);
     EXPECT_LT(test::relative_error(found, expected), 1e-6) << name;
+    const auto [value, grad] = likelihood.value_and_grad(x);
+    EXPECT_TRUE(value.equal(likelihood.value(x))) << name;
+    EXPECT_TRUE(grad.equal(likelihood.grad(x))) << name;
   }
 }
 
@@ -260,6 +263,33 @@ TEST(Interferometry, BadRowsAreNamed) {
   auto pair = observed(images(1));
   std::erase_if(pair.visibilities, [](const auto& row) { return row.second > 1; });
   EXPECT_TRUE(test::contains(test::message_of([&] { make(pair, {.closure_phase = 1}); }), "terms.closure_phase"));
+}
+
+TEST(Interferometry, WrongShapesAreRefused) {
+  const auto likelihood = make(observed(images(1, 9)), {.visibility = 1});
+  const auto wrong = at::zeros({1, 1, side, side + 1}, at::kDouble);
+  for (const auto& message :
+       {test::message_of([&] { likelihood.value(wrong); }), test::message_of([&] { likelihood.grad(wrong); }),
+        test::message_of([&] { likelihood.misfit(wrong); }), test::message_of([&] { likelihood.simulate(wrong, {}); })})
+    EXPECT_TRUE(test::contains(message, "expected [chains]x1x8x8")) << message;
+  InterferometryOptions colour{.grid = grid(), .visibility = 1};
+  EXPECT_TRUE(test::contains(test::message_of([&] {
+                               InterferometryLikelihood({3, side, side}, observed(images(1)), {}, colour, placement);
+                             }),
+                             "images of one channel"));
+}
+
+/// More rows than a block of the matrix's construction.
+TEST(Interferometry, TheTransformIsItsMatrix) {
+  const auto observation = test::synthetic_observation(12, 10);
+  const auto A = vlbi::dft_matrix(observation, grid());
+  ASSERT_GT(A.size(0), 2 * 512);
+  const vlbi::DirectTransform transform(observation, grid(), 0.5, placement);
+  const auto x = flat(images(3));
+  EXPECT_LT(test::relative_error(transform.apply(x), 0.5 * A.matmul(x.t())), 1e-13);
+  const auto w = A.matmul(x.t());
+  EXPECT_LT(test::relative_error(transform.transposed(w), 0.5 * w.t().matmul(A)), 1e-13);
+  EXPECT_LT(test::relative_error(transform.of_ones(), 0.5 * A.sum(1, true)), 1e-13);
 }
 
 TEST(Interferometry, TheFluxIsSeenOnShortBaselines) {

@@ -148,6 +148,15 @@ TEST(Closures, ACompleteSetIsTheQuietestOfAll) {
   EXPECT_NEAR(kept, total - noisiest, 1e-14);
 }
 
+/// 20 stations at a time: 190 baselines, 14535 quadrangles.
+TEST(Closures, ALargeArray) {
+  const auto closures = form_closures(random_observation(20, 1));
+  EXPECT_EQ(closures.phases.size(), 171u);
+  EXPECT_EQ(closures.amplitudes.size(), 170u);
+  const auto message = test::message_of([] { form_closures(test::synthetic_observation(41, 1)); });
+  EXPECT_TRUE(test::contains(message, "at most 40 stations at one time, found 41")) << message;
+}
+
 TEST(Closures, WhatHasNoPhaseClosesNothing) {
   auto observation = random_observation(3, 1);
   observation.visibilities[1].value = 0;

@@ -30,6 +30,34 @@ vlbi::Observation observation_in(const Arrays& arrays, const std::string& group)
   return observation;
 }
 
+vlbi::Closures closures_in(const Arrays& arrays) {
+  vlbi::Closures closures;
+  const auto phases = arrays.at("cp").contiguous(), amplitudes = arrays.at("la").contiguous();
+  for (int64_t i = 0; i < phases.size(0); ++i) {
+    // time, a, b, c, (row, conjugated) of three legs, value, sd
+    const auto* row = phases.data_ptr<double>() + i * phases.size(1);
+    vlbi::ClosurePhase phase;
+    for (size_t leg = 0; leg < 3; ++leg) {
+      phase.rows[leg] = static_cast<int64_t>(row[4 + 2 * leg]);
+      phase.signs[leg] = row[5 + 2 * leg] != 0 ? -1 : 1;
+    }
+    phase.value = row[10];
+    phase.sd = row[11];
+    closures.phases.push_back(phase);
+  }
+  for (int64_t i = 0; i < amplitudes.size(0); ++i) {
+    // time, a, b, c, d, rows of 12, 34, 14, 23, value, sd
+    const auto* row = amplitudes.data_ptr<double>() + i * amplitudes.size(1);
+    vlbi::LogClosureAmplitude amplitude;
+    for (size_t leg = 0; leg < 4; ++leg) amplitude.rows[leg] = static_cast<int64_t>(row[5 + leg]);
+    amplitude.signs = {1, 1, -1, -1};
+    amplitude.value = row[9];
+    amplitude.sd = row[10];
+    closures.amplitudes.push_back(amplitude);
+  }
+  return closures;
+}
+
 nlohmann::json golden_summary() {
   std::ifstream file(shared("interferometry/golden/summary.json").value());
   return nlohmann::json::parse(file);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/tensor.h"
-#include "vlbi/observation.h"
+#include "vlbi/closures.h"
 
 namespace penumbra::test {
 
@@ -19,6 +19,9 @@ inline const std::vector<std::string> golden_observations{"M87_2017_096_lo", "M8
 
 /// The observation in the arrays time, tint, i1, i2, u, v, vis, sigma below `group` ("B/vis/"); tint may be missing.
 vlbi::Observation observation_in(const Arrays& arrays, const std::string& group);
+
+/// The closures that a bimodal file lists: cp and la, with the rows of its visibilities.
+vlbi::Closures closures_in(const Arrays& arrays);
 
 /// Counts, parameters and chi^2 of all golden observations.
 nlohmann::json golden_summary();
