@@ -94,6 +94,10 @@ json describe_visibilities(const std::string& bytes, const std::string& name) {
           {"prepared", describe_prepared(observation, name)}};
 }
 
+bool holds_visibilities(const std::string& fits, const std::string& name) {
+  return io::FitsReader(fits, name).text("GROUPS").value_or("F") == "T";
+}
+
 json describe_image(const std::string& bytes, const std::string& name) {
   const auto image = io::parse_sky_image(bytes, name);
   const double pixel = image.pixel_radians / io::radians_per_microarcsecond;
@@ -122,10 +126,14 @@ bool looks_like_sky(const fs::path& path) {
   return io::looks_like_sky_image(head);
 }
 
+bool is_uvfits(const fs::path& path) {
+  const auto bytes = io::read_file(path);
+  return bytes.starts_with(io::fits_magic) && holds_visibilities(bytes, path.string());
+}
+
 json describe_sky(const fs::path& path) {
   const auto bytes = io::read_file(path);
-  const bool fits = bytes.starts_with(io::fits_magic);
-  if (fits && io::FitsReader(bytes, path.string()).text("GROUPS").value_or("F") == "T")
+  if (bytes.starts_with(io::fits_magic) && holds_visibilities(bytes, path.string()))
     return describe_visibilities(bytes, path.string());
   return describe_image(bytes, path.string());
 }

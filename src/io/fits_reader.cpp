@@ -74,12 +74,6 @@ bool FitsReader::find_table(const std::string& name) {
   return false;
 }
 
-void FitsReader::rewind() {
-  int status = 0, type = 0;
-  fits_movabs_hdu(handle_->file, 1, &type, &status);
-  if (status != 0) input_error("{}: the first part cannot be read: {}", name_, reason(status));
-}
-
 std::optional<double> FitsReader::number(const std::string& keyword) const {
   double value = 0;
   int status = 0;
@@ -235,7 +229,6 @@ FitsReader::FitsReader(std::span<const char>, std::string name) : name_(std::mov
   input_error("{}: FITS files cannot be read: the program was built without CFITSIO", name_);
 }
 bool FitsReader::find_table(const std::string&) { return false; }
-void FitsReader::rewind() {}
 std::optional<double> FitsReader::number(const std::string&) const { return std::nullopt; }
 std::optional<std::string> FitsReader::text(const std::string&) const { return std::nullopt; }
 std::vector<int64_t> FitsReader::axes() const { return {}; }

@@ -25,12 +25,10 @@ class FitsReader {
 
   /// Makes the table of this name (EXTNAME) the current part; false where there is none.
   bool find_table(const std::string& name);
-  /// Goes back to the first part.
-  void rewind();
 
   std::optional<double> number(const std::string& keyword) const;
   std::optional<std::string> text(const std::string& keyword) const;
-  /// These throw where the keyword is missing; `expected` says what should be there.
+  /// Throws where the keyword is missing; `expected` says what should be there.
   double number(const std::string& keyword, const std::string& expected) const;
 
   /// NAXIS1, NAXIS2, ... of an image or of random groups.

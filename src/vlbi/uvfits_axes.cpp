@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "core/nearest.h"
@@ -58,10 +59,10 @@ UvfitsAxes read_axes(const io::FitsReader& file) {
       has_stokes = true;
     } else if (type == "FREQ") {
       axes.channel = {size, stride};
-      axes.channel_width = std::abs(file.number(numbered("CDELT", axis), "the width of a channel in Hz"));
       const double step = file.number(numbered("CDELT", axis), "the width of a channel in Hz"),
                    place = file.number(numbered("CRPIX", axis)).value_or(1);
       axes.reference = file.number(numbered("CRVAL", axis), "a frequency in Hz") + (1 - place) * step;
+      axes.channel_width = std::abs(step);
       axes.centre_offset = static_cast<double>(size - 1) / 2 * step;
       has_frequency = true;
     } else if (type == "IF" || (type.empty() && size > 1)) {
@@ -81,7 +82,6 @@ UvfitsAxes read_axes(const io::FitsReader& file) {
 
 UvfitsParameters read_parameters(const io::FitsReader& file, int64_t count) {
   if (count > 100) input_error("{}: PCOUNT: expected at most 100 parameters, found {}", file.name(), count);
-  std::vector<std::string> found;
   const auto all = [&](const std::vector<std::string>& names) {
     UvfitsParameter parameter;
     for (int64_t i = 1; i <= count; ++i) {

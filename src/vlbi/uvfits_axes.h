@@ -1,7 +1,6 @@
 /// What the axes and the parameters of a UVFITS file's random groups are.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -9,7 +8,8 @@
 
 namespace penumbra::vlbi {
 
-/// Where a value of a group lies: complex part + 3 * (stokes + ...) in whatever order the file has its axes.
+/// Where the values of a group lie, in whatever order the file has its axes; real and imaginary part and weight come
+/// first.
 struct UvfitsAxes {
   struct Axis {
     int64_t size = 1, stride = 0;

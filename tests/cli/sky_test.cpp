@@ -76,10 +76,14 @@ TEST_F(Sky, ExportWritesFits) {
     return penumbra(args);
   };
   EXPECT_TRUE(contains(call({}).err, "--format fits: expected --fov"));
-  ASSERT_EQ(call({"--fov", "160", "--jy-per-unit", "0.5"}).code, 0);
+  const auto data = scratch() / "x.uvfits";
+  vlbi::write_uvfits(data, vlbi::example_observation());
+  ASSERT_EQ(call({"--fov", "160", "--jy-per-unit", "0.5", "--source", data.string()}).code, 0);
   const auto mean = io::read_sky_image(out / "mean.fits");
   EXPECT_TRUE(mean.pixels.equal(io::read_npy(run / "mean.npy")[0].to(at::kDouble) * 0.5));
   EXPECT_EQ(mean.unit, "JY/PIXEL");
+  EXPECT_EQ(mean.source, "M87");
+  EXPECT_EQ(mean.frequency, 227070703125);
   const auto about = info(out / "mean.fits");
   EXPECT_EQ(about["kind"].get<std::string>(), "image of the sky");
   EXPECT_NEAR(about["fov_uas"].get<double>(), 160, 1e-9);

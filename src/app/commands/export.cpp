@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "app/sky_info.h"
 #include "core/error.h"
 #include "core/nearest.h"
 #include "io/cfl.h"
@@ -15,6 +16,7 @@
 #include "io/sky_image.h"
 #include "report/colormap.h"
 #include "report/run_folder.h"
+#include "vlbi/uvfits.h"
 
 namespace penumbra::app {
 namespace {
@@ -27,6 +29,7 @@ struct Options {
   double pixel_mm = 1;
   double fov_uas = 0;      ///< of a FITS image's rows; 0: not given
   double jy_per_unit = 0;  ///< 0: not given
+  fs::path source;         ///< UVFITS or FITS whose source a FITS image shows; may be empty
 };
 
 /// One of a run's arrays: [C, H, W], or [N, C, H, W].
@@ -68,11 +71,29 @@ void write_complex(const fs::path& path, const Tensor& images) {
     io::write_cfl(path, numbers, {io::cfl_batch, io::cfl_coil});
 }
 
+/// What the file says of the source, without its pixels.
+io::SkyImage source_of(const fs::path& path) {
+  io::SkyImage sky;
+  if (path.empty()) return sky;
+  if (is_uvfits(path)) {
+    const auto observation = vlbi::read_uvfits(path);
+    sky.source = observation.source;
+    sky.right_ascension = observation.right_ascension;
+    sky.declination = observation.declination;
+    sky.frequency = observation.frequency;
+    sky.mjd = static_cast<double>(observation.mjd);
+  } else {
+    sky = io::read_sky_image(path);
+    sky.unit.clear();
+  }
+  return sky;
+}
+
 /// Row 0 in the North, as the models of the sky have it. Without Jy a unit the file says no unit.
 void write_sky(const fs::path& path, const Tensor& images, const Options& options) {
   if (images.size(-3) != 1)
     input_error("{}: fits: expected images of one channel, found {}", options.run.string(), images.size(-3));
-  io::SkyImage sky;
+  auto sky = source_of(options.source);
   sky.pixels = images.select(-3, 0).to(at::kDouble);
   sky.pixel_radians = options.fov_uas * io::radians_per_microarcsecond / static_cast<double>(sky.pixels.size(-1));
   if (options.jy_per_unit > 0) {
@@ -152,6 +173,8 @@ std::function<int()> declare(CLI::App& command) {
       ->check(CLI::Range(1e-3, 1e12));
   command.add_option("--jy-per-unit", options->jy_per_unit, "fits: Jy of a pixel with the value 1 (default: no unit)")
       ->check(CLI::PositiveNumber);
+  command.add_option("--source", options->source,
+                     "fits: a UVFITS or FITS file of the same source, for its coordinates");
   return [options] { return export_run(*options); };
 }
 
