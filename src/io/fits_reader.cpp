@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "core/nearest.h"
@@ -30,6 +31,12 @@ std::string reason(int status) {
 char* plain(const std::string& text) { return const_cast<char*>(text.c_str()); }
 
 constexpr int most_axes = 16;
+
+double big_endian_float(const char* bytes) {
+  uint32_t word = 0;
+  for (int i = 0; i < 4; ++i) word = word << 8 | static_cast<unsigned char>(bytes[i]);
+  return std::bit_cast<float>(word);
+}
 
 }  // namespace
 
@@ -109,6 +116,18 @@ std::vector<int64_t> FitsReader::axes() const {
   return {sizes.begin(), sizes.begin() + count};
 }
 
+/// Where the current part's data begin; they lie within the file as the library sees them, too.
+size_t FitsReader::data_start() const {
+  LONGLONG header = 0, start = 0, end = 0;
+  int status = 0;
+  fits_get_hduaddrll(handle_->file, &header, &start, &end, &status);
+  const auto size = static_cast<LONGLONG>(handle_->size);
+  if (status != 0 || start < 0 || start > end || end > size)
+    input_error("{}: NAXIS: expected data within the file of {} bytes, found them from {} to {}", name_, size, start,
+                end);
+  return static_cast<size_t>(start);
+}
+
 FitsReader::Groups FitsReader::groups() const {
   const auto sizes = axes();
   Groups groups;
@@ -119,24 +138,25 @@ FitsReader::Groups FitsReader::groups() const {
     input_error("{}: GROUPS: expected random groups (GROUPS = T, NAXIS1 = 0), found another kind of FITS file", name_);
   groups.values = 1;
   for (size_t axis = 1; axis < sizes.size(); ++axis) groups.values *= sizes[axis];
-  // The layout was checked, but of a keyword that comes twice the library may take the other one.
+  if (number("BITPIX", "-32") != -32) input_error("{}: BITPIX: expected -32, found {}", name_, number("BITPIX", "-32"));
+  const auto start = data_start();
   const double count = number("GCOUNT").value_or(1), parameters = number("PCOUNT").value_or(0),
-               claimed = 4 * count * (parameters + static_cast<double>(groups.values));
-  if (!(groups.values >= 1 && count >= 0 && parameters >= 0 && claimed <= static_cast<double>(handle_->size)))
+               claimed = 4 * count * (parameters + static_cast<double>(groups.values)),
+               room = static_cast<double>(handle_->size - start);
+  if (!(groups.values >= 1 && count >= 0 && parameters >= 0 && claimed <= room))
     input_error("{}: GCOUNT: expected groups that the file has room for, found {} of {} parameters and {} values",
                 name_, count, parameters, groups.values);
   groups.count = static_cast<int64_t>(count);
   groups.parameters = static_cast<int64_t>(parameters);
-  if (number("BITPIX", "-32") != -32) input_error("{}: BITPIX: expected -32, found {}", name_, number("BITPIX", "-32"));
-  groups.parameter.resize(static_cast<size_t>(groups.count * groups.parameters));
-  groups.value.resize(static_cast<size_t>(groups.count * groups.values));
-  for (int64_t i = 0; i < groups.count && status == 0; ++i) {
-    fits_read_grppar_dbl(handle_->file, i + 1, 1, groups.parameters, groups.parameter.data() + i * groups.parameters,
-                         &status);
-    fits_read_img_dbl(handle_->file, i + 1, 1, groups.values, 0, groups.value.data() + i * groups.values, nullptr,
-                      &status);
+  groups.parameter.reserve(static_cast<size_t>(groups.count * groups.parameters));
+  groups.value.reserve(static_cast<size_t>(groups.count * groups.values));
+  // Decoded here: the library, which finds the groups by sizes of its own reading, does not stay within the file.
+  const double scale = number("BSCALE").value_or(1), zero = number("BZERO").value_or(0);
+  const auto* at = handle_->copy.data() + start;
+  for (int64_t i = 0; i < groups.count; ++i) {
+    for (int64_t k = 0; k < groups.parameters; ++k, at += 4) groups.parameter.push_back(big_endian_float(at));
+    for (int64_t k = 0; k < groups.values; ++k, at += 4) groups.value.push_back(big_endian_float(at) * scale + zero);
   }
-  if (status != 0) input_error("{}: GCOUNT: expected {} groups, found: {}", name_, groups.count, reason(status));
   return groups;
 }
 
@@ -145,6 +165,7 @@ int64_t FitsReader::rows() const {
   int status = 0;
   fits_get_num_rowsll(handle_->file, &count, &status);
   if (status != 0) input_error("{}: NAXIS2: expected a table, found: {}", name_, reason(status));
+  data_start();
   return count;
 }
 
@@ -211,6 +232,7 @@ std::vector<double> FitsReader::pixels() const {
       input_error("{}: NAXIS: expected an image of 1 to 32768 pixels a side, found {}", name_, size);
     count *= size;
   }
+  data_start();
   std::vector<double> values(static_cast<size_t>(count));
   int status = 0;
   fits_read_img(handle_->file, TDOUBLE, 1, count, nullptr, values.data(), nullptr, &status);

@@ -57,6 +57,7 @@ class FitsReader {
  private:
   struct Handle;
   int column_number(const std::string& column) const;
+  size_t data_start() const;
 
   std::string name_;
   std::unique_ptr<Handle> handle_;

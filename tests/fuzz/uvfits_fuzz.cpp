@@ -1,9 +1,11 @@
 // Any bytes are an observation in order, with finite numbers, or an InputError; what was read is written and read back.
+// The same bytes are an image, or an InputError.
 #include <cmath>
 #include <cstdlib>
 #include <tuple>
 
 #include "core/error.h"
+#include "io/fits_reader.h"
 #include "vlbi/uvfits.h"
 
 namespace {
@@ -27,12 +29,19 @@ void check(const vlbi::Observation& observation) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span bytes(reinterpret_cast<const char*>(data), size);
   try {
-    const auto observation = vlbi::parse_uvfits({reinterpret_cast<const char*>(data), size}, "fuzz.uvfits");
+    const io::FitsReader file(bytes, "fuzz.fits");
+    int64_t count = 1;
+    for (const auto side : file.axes()) count *= side;
+    if (static_cast<int64_t>(file.pixels().size()) != count) std::abort();
+  } catch (const InputError&) {
+  }
+  try {
+    const auto observation = vlbi::parse_uvfits(bytes, "fuzz.uvfits");
     check(observation);
     // Weights and values that a float cannot hold are dropped again, so the rows may be fewer.
-    const auto bytes = vlbi::format_uvfits(observation, "written.uvfits");
-    check(vlbi::parse_uvfits({bytes.data(), bytes.size()}, "written.uvfits"));
+    check(vlbi::parse_uvfits(vlbi::format_uvfits(observation, "written.uvfits"), "written.uvfits"));
   } catch (const InputError&) {
   }
   return 0;
