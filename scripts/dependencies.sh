@@ -5,7 +5,7 @@ set -euo pipefail
 
 # libopenblas-dev: with the reference BLAS that apt would choose otherwise, matrix products run thirty times slower.
 packages=(g++ cmake ninja-build libtorch-dev libopenblas-dev libcli11-dev libfmt-dev nlohmann-json3-dev
-          libyaml-cpp-dev libpng-dev libjpeg-dev libgloo-dev libhdf5-dev libismrmrd-dev)
+          libyaml-cpp-dev libpng-dev libjpeg-dev libgloo-dev libhdf5-dev libismrmrd-dev libcfitsio-dev)
 if [ "${1:-}" = test ]; then
   packages+=(git libgtest-dev libbenchmark-dev clang libclang-rt-14-dev clang-format chromium)
 fi

@@ -7,19 +7,8 @@
 namespace penumbra::app {
 namespace {
 
-Settings load_settings(const ConfigOptions& options) {
-  auto settings = Settings::from_file(options.path);
-  for (const auto& assignment : options.assignments) settings.assign(assignment);
-  if (options.seed) settings.assign(fmt::format("seed={}", *options.seed));
-  return settings;
-}
-
 at::ScalarType precision_setting(Settings& sampler) {
   return sampler.choice("precision", {"float32", "float64"}, "float32") == "float64" ? at::kDouble : at::kFloat;
-}
-
-uint64_t seed_setting(Settings& settings) {
-  return static_cast<uint64_t>(settings.integer("seed", 0, {0, 9007199254740992.0}));
 }
 
 /// `chains: 50`, or a section with count, batch and first. A deterministic iteration needs one.
@@ -72,6 +61,17 @@ std::filesystem::path observation_setting(Settings& output, const Shape& image_s
 
 }  // namespace
 
+Settings load_settings(const ConfigOptions& options) {
+  auto settings = Settings::from_file(options.path);
+  for (const auto& assignment : options.assignments) settings.assign(assignment);
+  if (options.seed) settings.assign(fmt::format("seed={}", *options.seed));
+  return settings;
+}
+
+uint64_t seed_setting(Settings& settings) {
+  return static_cast<uint64_t>(settings.integer("seed", 0, {0, 9007199254740992.0}));
+}
+
 void add_config_options(CLI::App& command, ConfigOptions& options, const ConfigHelp& help) {
   command.add_option("CONFIG", options.path, fmt::format("configuration, a YAML file ({})", help.page))->required();
   command.add_option("--set", options.assignments, "override a key: --set " + help.example)->take_all();
@@ -122,6 +122,7 @@ Problem load_problem(const ConfigOptions& options) {
   if (output.has("observation")) problem.observation = observation_setting(output, problem.posterior.image_shape());
   read_output(output, problem, problem.plan);
 
+  settings.ignore("observation");  // of `observe`
   settings.finish();
   problem.resolved = settings.resolved();
   problem.files = settings.files();

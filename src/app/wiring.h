@@ -61,6 +61,10 @@ struct RunOptions {
 /// Those of the configuration, --out and --resume; processes that were launched together share the run.
 void add_run_options(CLI::App& command, RunOptions& options, const ConfigHelp& help = {});
 
+/// The file with --set and --seed applied, and its `seed`.
+Settings load_settings(const ConfigOptions& options);
+uint64_t seed_setting(Settings& settings);
+
 Problem load_problem(const ConfigOptions& options);
 
 /// The prior and likelihood alone, for commands that do not sample.

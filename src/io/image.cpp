@@ -11,6 +11,7 @@
 #include "io/jpeg.h"
 #include "io/npy.h"
 #include "io/png.h"
+#include "io/sky_image.h"
 
 namespace penumbra::io {
 namespace {
@@ -49,7 +50,8 @@ Tensor parse_image(std::span<const char> bytes, const std::string& name, double 
   if (content.starts_with("\x93NUMPY")) return image_of(parse_npy(bytes, name), name);
   if (content.starts_with("\x89PNG")) return image_of(decode_png(bytes, name), low, high);
   if (content.starts_with(jpeg_magic)) return image_of(decode_jpeg(bytes, name), low, high);
-  input_error("{}: expected an image as NPY, PNG or JPEG; the file begins like none of them", name);
+  if (looks_like_sky_image(content)) return image_of(parse_sky_image(bytes, name).pixels, name);
+  input_error("{}: expected an image as NPY, PNG, JPEG, FITS or ehtim's text; the file begins like none of them", name);
 }
 
 void write_png(const std::filesystem::path& path, const Tensor& bytes) { write_file(path, format_png(bytes)); }

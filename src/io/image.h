@@ -1,4 +1,4 @@
-/// Images in and out: NPY as stored; PNG (8 or 16 bit) and JPEG, gray or colour, mapped to a stated range.
+/// Images in and out: NPY and FITS as stored; PNG (8 or 16 bit) and JPEG, gray or colour, mapped to a stated range.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,8 @@
 namespace penumbra::io {
 
 /// An image as float64 [channels, height, width]. NPY files may be [H, W], [C, H, W] or [1, C, H, W] and keep their
-/// values; PNG and JPEG pixels are scaled from 0..maximum to [low, high]. Alpha is dropped.
+/// values, and so do FITS and ehtim's text (io/sky_image.h); PNG and JPEG pixels are scaled from 0..maximum to [low,
+/// high]. Alpha is dropped.
 Tensor read_image(const std::filesystem::path& path, double low = -1, double high = 1);
 
 /// The same from memory; `name` stands for the file in messages. The content decides the format, not the name.

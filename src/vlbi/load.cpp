@@ -2,17 +2,31 @@
 
 #include <ATen/ATen.h>
 
+#include <fstream>
+
 #include "core/error.h"
+#include "io/fits_layout.h"
 #include "io/npy.h"
+#include "vlbi/averaging.h"
+#include "vlbi/uvfits.h"
 
 namespace penumbra::vlbi {
 namespace {
 
-Observation read_file(const std::filesystem::path& path, const std::string& group) {
-  if (path.extension() == ".npz") return read_npz_observation(path, group);
-  input_error("{}: expected an NPZ file of visibilities (.npz), found {}; UVFITS cannot be read by this build",
-              path.string(), path.extension().string());
+/// The content decides, not the name.
+bool is_fits(const std::filesystem::path& path) {
+  std::string head(io::fits_magic.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head == io::fits_magic;
 }
+
+Observation read_raw(const std::filesystem::path& path) {
+  if (is_fits(path)) return read_uvfits(path);
+  input_error("{}: expected visibilities as UVFITS or NPZ (.npz), found another kind of file", path.string());
+}
+
+/// Prepared by who made it.
+bool is_archive(const std::filesystem::path& path) { return path.extension() == ".npz"; }
 
 /// Complex [m] or [1, m], in the order of the observation.
 void replace_values(Observation& observation, const std::filesystem::path& path) {
@@ -33,9 +47,14 @@ void replace_values(Observation& observation, const std::filesystem::path& path)
 }  // namespace
 
 Observation load_observation(Settings& settings, Wanted wanted) {
-  if (!settings.is_section("data")) return read_file(settings.file("data"), "");
+  if (!settings.is_section("data")) {
+    const auto path = settings.file("data");
+    return is_archive(path) ? read_npz_observation(path, "") : prepare(read_raw(path), {}, path.string());
+  }
   auto data = settings.section("data");
-  auto observation = read_file(data.file("file"), data.has("group") ? data.text("group") : "");
+  const auto path = data.file("file");
+  auto observation = is_archive(path) ? read_npz_observation(path, data.has("group") ? data.text("group") : "")
+                                      : prepare(read_raw(path), preparation_setting(data), path.string());
   if (wanted == Wanted::coverage)
     data.ignore("values");
   else if (data.has("values"))

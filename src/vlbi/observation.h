@@ -38,6 +38,7 @@ struct Observation {
   int64_t mjd = 0;             ///< the day that `time` counts from
   std::vector<Station> stations;
   std::vector<Visibility> visibilities;  ///< by time, then first, then second station
+  int64_t dropped = 0;                   ///< rows of the file that were flagged or held no finite numbers
 };
 
 }  // namespace penumbra::vlbi

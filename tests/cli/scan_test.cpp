@@ -154,7 +154,7 @@ TEST_F(Export, OverwritesNothing) {
 
 TEST_F(Export, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(contains(call("npy,nifty").err,
-                       "--format: expected npy, png, nifti or cfl, found nifty; did you mean "
+                       "--format: expected npy, png, nifti, cfl or fits, found nifty; did you mean "
                        "nifti?"));
   EXPECT_EQ(call("nifti", {"--pixel-mm", "0"}).code, 2);
   EXPECT_FALSE(fs::exists(out));

@@ -158,7 +158,7 @@ TEST(Image, RefusesNpyThatIsNoImage) {
 }
 
 TEST(Image, RefusesAnotherFormat) {
-  EXPECT_TRUE(contains(error_of("GIF89a"), "x.png: expected an image as NPY, PNG or JPEG"));
+  EXPECT_TRUE(contains(error_of("GIF89a"), "x.png: expected an image as NPY, PNG, JPEG, FITS"));
   EXPECT_NE(error_of(""), "");
 }
 

@@ -19,7 +19,7 @@ struct Options {
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("RUN", options->run, "folder of the run")->required();
-  command.add_option("--truth", options->truth, "the true image: NPY, PNG or JPEG")->required();
+  command.add_option("--truth", options->truth, "the true image: NPY, PNG, JPEG or FITS")->required();
   command.add_option("--png-range", options->png_range, "values of a PNG's black and white")->expected(2);
   command.add_flag("--json", options->json, "print JSON");
   return [options] {

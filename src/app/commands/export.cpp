@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "app/sky_info.h"
 #include "core/error.h"
 #include "core/nearest.h"
 #include "io/cfl.h"
 #include "io/file.h"
+#include "io/fits_reader.h"
 #include "io/image.h"
 #include "io/image_grid.h"
 #include "io/nifti.h"
 #include "io/npy.h"
+#include "io/sky_image.h"
 #include "report/colormap.h"
 #include "report/run_folder.h"
+#include "vlbi/uvfits.h"
 
 namespace penumbra::app {
 namespace {
@@ -23,6 +27,9 @@ struct Options {
   fs::path run, out;
   std::vector<std::string> formats{"npy", "png"};
   double pixel_mm = 1;
+  double fov_uas = 0;      ///< of a FITS image's rows; 0: not given
+  double jy_per_unit = 0;  ///< 0: not given
+  fs::path source;         ///< UVFITS or FITS whose source a FITS image shows; may be empty
 };
 
 /// One of a run's arrays: [C, H, W], or [N, C, H, W].
@@ -64,19 +71,52 @@ void write_complex(const fs::path& path, const Tensor& images) {
     io::write_cfl(path, numbers, {io::cfl_batch, io::cfl_coil});
 }
 
+/// What the file says of the source, without its pixels.
+io::SkyImage source_of(const fs::path& path) {
+  io::SkyImage sky;
+  if (path.empty()) return sky;
+  if (is_uvfits(path)) {
+    const auto observation = vlbi::read_uvfits(path);
+    sky.source = observation.source;
+    sky.right_ascension = observation.right_ascension;
+    sky.declination = observation.declination;
+    sky.frequency = observation.frequency;
+    sky.mjd = static_cast<double>(observation.mjd);
+  } else {
+    sky = io::read_sky_image(path);
+    sky.unit.clear();
+  }
+  return sky;
+}
+
+/// Row 0 in the North, as the models of the sky have it. Without Jy a unit the file says no unit.
+void write_sky(const fs::path& path, const Tensor& images, const Options& options) {
+  if (images.size(-3) != 1)
+    input_error("{}: fits: expected images of one channel, found {}", options.run.string(), images.size(-3));
+  auto sky = source_of(options.source);
+  sky.pixels = images.select(-3, 0).to(at::kDouble);
+  sky.pixel_radians = options.fov_uas * io::radians_per_microarcsecond / static_cast<double>(sky.pixels.size(-1));
+  if (options.jy_per_unit > 0) {
+    sky.pixels = sky.pixels * options.jy_per_unit;
+    sky.unit = "JY/PIXEL";
+  }
+  io::write_fits_image(path, sky);
+}
+
 std::vector<std::string> extensions_of(const std::string& format) {
   if (format == "nifti") return {".nii"};
   if (format == "cfl") return {".cfl", ".hdr"};
   return {"." + format};
 }
 
-void write_result(const fs::path& folder, const std::string& format, const Result& result, double pixel_mm) {
-  const auto path = folder / (result.name + extensions_of(format).front());
+void write_result(const Options& options, const std::string& format, const Result& result) {
+  const auto path = options.out / (result.name + extensions_of(format).front());
   fmt::print("{}\n", path.string());
   if (format == "npy") io::write_npy(path, result.images.to(at::kFloat));
   if (format == "png") write_picture(path, result);
-  if (format == "nifti") io::write_nifti(path, result.images, pixel_mm);
+  if (format == "nifti") io::write_nifti(path, result.images, options.pixel_mm);
   if (format == "cfl") write_complex(path, result.images);
+  if (format == "fits") write_sky(path, result.images, options);
 }
 
 /// Before anything is written: nothing that is there is lost, the run's own arrays least of all.
@@ -90,15 +130,21 @@ void require_new(const Options& options, const std::vector<Result>& results) {
       }
 }
 
-void require_formats(const std::vector<std::string>& formats) {
-  const std::vector<std::string> known{"npy", "png", "nifti", "cfl"};
-  for (const auto& format : formats)
+void require_formats(const Options& options) {
+  const std::vector<std::string> known{"npy", "png", "nifti", "cfl", "fits"};
+  for (const auto& format : options.formats) {
     if (std::find(known.begin(), known.end(), format) == known.end())
-      input_error("--format: expected npy, png, nifti or cfl, found {}{}", excerpt(format), suggestion(format, known));
+      input_error("--format: expected npy, png, nifti, cfl or fits, found {}{}", excerpt(format),
+                  suggestion(format, known));
+    if (format == "fits" && options.fov_uas == 0)
+      input_error("--format fits: expected --fov, the field of view in microarcseconds");
+    if (format == "fits" && !io::reads_fits())
+      input_error("--format fits: the program was built without CFITSIO; expected npy, png, nifti or cfl");
+  }
 }
 
 int export_run(const Options& options) {
-  require_formats(options.formats);
+  require_formats(options);
   const auto run = report::read_run(options.run);
   if (!run.has_answer) input_error("{}: expected a run that finished; this one has no images", options.run.string());
   const auto results = results_of(run);
@@ -109,7 +155,7 @@ int export_run(const Options& options) {
   io::require_writable(options.out, bytes);
   for (const auto& format : options.formats)
     for (const auto& result : results)
-      if (format != "png" || result.name != "quantiles") write_result(options.out, format, result, options.pixel_mm);
+      if (format != "png" || result.name != "quantiles") write_result(options, format, result);
   return success;
 }
 
@@ -117,10 +163,18 @@ std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("RUN", options->run, "folder of the run")->required();
   command.add_option("--out", options->out, "folder of the files")->required();
-  command.add_option("--format", options->formats, "npy, png, nifti, cfl: one or more, with commas (default: npy,png)")
+  command
+      .add_option("--format", options->formats,
+                  "npy, png, nifti, cfl, fits: one or more, with commas (default: npy,png)")
       ->delimiter(',');
   command.add_option("--pixel-mm", options->pixel_mm, "nifti: side of a pixel in millimetres (default: 1)")
       ->check(CLI::Range(1e-6, 1e6));
+  command.add_option("--fov", options->fov_uas, "fits: width of the image in microarcseconds")
+      ->check(CLI::Range(1e-3, 1e12));
+  command.add_option("--jy-per-unit", options->jy_per_unit, "fits: Jy of a pixel with the value 1 (default: no unit)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--source", options->source,
+                     "fits: a UVFITS or FITS file of the same source, for its coordinates");
   return [options] { return export_run(*options); };
 }
 

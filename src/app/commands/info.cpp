@@ -11,6 +11,7 @@
 #include "app/network_text.h"
 #include "app/prior_option.h"
 #include "app/run_files.h"
+#include "app/sky_info.h"
 #include "app/train_plan.h"
 #include "app/wiring.h"
 #include "core/error.h"
@@ -186,12 +187,13 @@ json describe_path(const fs::path& path) {
     info = describe_weights(path);
   } else if (looks_like_scan(path)) {
     info = describe_scan(path);
+  } else if (looks_like_sky(path)) {
+    info = describe_sky(path);
   } else {
     if (!fs::exists(path)) input_error("{}: no such file", path.string());
     input_error(
         "{}: expected a run's folder, a file ending in .npy, .png, .jpg, .yaml, .cfl or .hdr, weights as safetensors "
-        "or as "
-        "torch.save writes them, or k-space in HDF5",
+        "or as torch.save writes them, k-space in HDF5, UVFITS or FITS",
         path.string());
   }
   return info;
@@ -226,7 +228,7 @@ std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command
       .add_option("FILE", options->path,
-                  "NPY, PNG, JPEG, YAML configuration or prior, weights, k-space, or a run's folder")
+                  "NPY, PNG, JPEG, YAML configuration or prior, weights, k-space, UVFITS, FITS, or a run's folder")
       ->required();
   command.add_flag("--json", options->json, "print JSON");
   return [options] {

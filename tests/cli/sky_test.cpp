@@ -1,0 +1,164 @@
+/// Interferometers' files and images of the sky, as a user meets them: info and export.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "io/fits_reader.h"
+#include "io/npy.h"
+#include "io/sky_image.h"
+#include "report/synthetic_run.h"
+#include "support/message.h"
+#include "support/paths.h"
+#include "support/program.h"
+#include "vlbi/example.h"
+#include "vlbi/uvfits.h"
+
+namespace penumbra::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class Sky : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!io::reads_fits()) GTEST_SKIP() << "built without CFITSIO";
+  }
+};
+
+json info(const fs::path& path) {
+  const auto result = penumbra({"info", path.string(), "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  return json::parse(result.out);
+}
+
+TEST_F(Sky, InfoDescribesVisibilities) {
+  const auto path = scratch() / "x.uvfits";
+  vlbi::write_uvfits(path, vlbi::example_observation());
+  const auto about = info(path);
+  EXPECT_EQ(about["kind"].get<std::string>(), "visibilities (UVFITS)");
+  EXPECT_EQ(about["source"].get<std::string>(), "M87");
+  EXPECT_EQ(about["date"].get<std::string>(), "2017-04-06");
+  EXPECT_EQ(about["visibilities"], 54);
+  EXPECT_EQ(about["times"], 9);
+  EXPECT_EQ(about["scans"], 3);
+  EXPECT_EQ(about["baselines"], 6);
+  EXPECT_EQ(about["stations"][0], json({"AA", 27}));
+  EXPECT_TRUE(about["short_baseline_flux_jy"].is_null());
+  // Four stations that all see one another: 3 independent phases and 2 amplitudes a scan.
+  EXPECT_EQ(about["prepared"]["visibilities"], 18);
+  EXPECT_EQ(about["prepared"]["closure_phases"], 9);
+  EXPECT_EQ(about["prepared"]["closure_amplitudes"], 6);
+}
+
+TEST_F(Sky, InfoSaysWhereOnlyShortBaselinesAreLeft) {
+  auto observation = vlbi::example_observation();
+  for (auto& row : observation.visibilities) row.u = row.v = 1e6;
+  const auto path = scratch() / "x.uvfits";
+  vlbi::write_uvfits(path, observation);
+  const auto about = info(path);
+  EXPECT_TRUE(about["short_baseline_flux_jy"].is_number());
+  EXPECT_TRUE(contains(about["prepared"]["unusable"].get<std::string>(), "min_baseline 1e+08"));
+}
+
+TEST_F(Sky, InfoRefusesABrokenFile) {
+  const auto path = scratch() / "x.uvfits";
+  write_text(path, vlbi::format_uvfits(vlbi::example_observation(), "x").substr(0, 9000));
+  const auto result = penumbra({"info", path.string()});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(contains(result.err, "x.uvfits: part 1: expected")) << result.err;
+}
+
+TEST_F(Sky, ExportWritesFits) {
+  const auto run = write_synthetic_run({.shape = {1, 12, 16}, .chains = 4}), out = scratch() / "out";
+  const auto call = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> args{"export", run.string(), "--out", out.string(), "--format", "fits"};
+    args.insert(args.end(), more.begin(), more.end());
+    return penumbra(args);
+  };
+  EXPECT_TRUE(contains(call({}).err, "--format fits: expected --fov"));
+  const auto data = scratch() / "x.uvfits";
+  vlbi::write_uvfits(data, vlbi::example_observation());
+  ASSERT_EQ(call({"--fov", "160", "--jy-per-unit", "0.5", "--source", data.string()}).code, 0);
+  const auto mean = io::read_sky_image(out / "mean.fits");
+  EXPECT_TRUE(mean.pixels.equal(io::read_npy(run / "mean.npy")[0].to(at::kDouble) * 0.5));
+  EXPECT_EQ(mean.unit, "JY/PIXEL");
+  EXPECT_EQ(mean.source, "M87");
+  EXPECT_EQ(mean.frequency, 227070703125);
+  const auto about = info(out / "mean.fits");
+  EXPECT_EQ(about["kind"].get<std::string>(), "image of the sky");
+  EXPECT_NEAR(about["fov_uas"].get<double>(), 160, 1e-9);
+  EXPECT_EQ(about["shape"], json({12, 16}));
+}
+
+io::SkyImage crescent() {
+  io::SkyImage image;
+  const auto axis = at::arange(16, at::kDouble) - 7.5;
+  const auto y = axis.unsqueeze(1), x = axis.unsqueeze(0);
+  image.pixels = (-((x * x + y * y).sqrt() - 4).square()).exp() * (1 + 0.1 * x);
+  image.pixels = image.pixels * (0.6 / image.pixels.sum());
+  image.pixel_radians = 8 * io::radians_per_microarcsecond;
+  image.unit = "JY/PIXEL";
+  return image;
+}
+
+TEST_F(Sky, ObserveWritesWhatSampleReads) {
+  const auto folder = scratch();
+  io::write_fits_image(folder / "truth.fits", crescent());
+  write_text(folder / "config.yaml", R"(
+seed: 3
+prior: {kind: random_field, side: 16}
+likelihood: {kind: interferometry, data: {file: y.uvfits, systematic_noise: 0, min_snr: 2}, fov: 128, jy_per_unit: 0.01}
+observation: {array: EHT2017, source: M87, start: 2, stop: 6, interval: 1800, gain_sd: 0.1, station_phases: random}
+sampler: {kind: pmc-red, sigma: 0.1, step_size: 1e-9, steps: 4}
+chains: 2
+)");
+  const auto config = (folder / "config.yaml").string(), out = (folder / "y.uvfits").string();
+  const auto made = penumbra({"observe", config, "--truth", (folder / "truth.fits").string(), "--out", out});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto observation = vlbi::read_uvfits(out);
+  EXPECT_EQ(observation.source, "M87");
+  EXPECT_EQ(observation.stations.size(), 8U);
+  EXPECT_GT(observation.visibilities.size(), 50U);
+  const auto sampled = penumbra({"sample", config, "--out", (folder / "run").string()});
+  EXPECT_EQ(sampled.code, 0) << sampled.err;
+  // The same stations and times for another image, without noise.
+  const auto again = (folder / "again.uvfits").string();
+  write_text(folder / "like.yaml", "observation: {like: y.uvfits, thermal_noise: false}");
+  ASSERT_EQ(penumbra({"observe", (folder / "like.yaml").string(), "--truth", (folder / "truth.fits").string(), "--out",
+                      again})
+                .code,
+            0);
+  const auto clean = vlbi::read_uvfits(again);
+  ASSERT_EQ(clean.visibilities.size(), observation.visibilities.size());
+  EXPECT_EQ(clean.visibilities[5].u, observation.visibilities[5].u);
+}
+
+TEST_F(Sky, ObserveSaysWhatIsWrong) {
+  const auto folder = scratch();
+  io::write_npy(folder / "truth.npy", crescent().pixels);
+  const auto refusal = [&](const std::string& section) {
+    write_text(folder / "c.yaml", "observation: " + section);
+    const auto result = penumbra({"observe", (folder / "c.yaml").string(), "--truth", (folder / "truth.npy").string(),
+                                  "--out", (folder / "y.uvfits").string()});
+    EXPECT_EQ(result.code, 2);
+    return result.err;
+  };
+  EXPECT_TRUE(contains(refusal("{array: EHT2017}"), "observation.fov"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, array: EHT2071}"), "did you mean EHT2017?"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, source: M78}"), "did you mean M87?"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, date: 2017-02-30}"), "expected a day such as 2017-04-06"));
+  EXPECT_TRUE(contains(refusal("{fov: 128, gain: 1}"), "gain"));
+  EXPECT_FALSE(fs::exists(folder / "y.uvfits"));
+}
+
+TEST(SkyWithoutCfitsio, IsRefusedWithTheReason) {
+  if (io::reads_fits()) GTEST_SKIP() << "built with CFITSIO";
+  const auto path = scratch() / "x.uvfits";
+  write_text(path, "SIMPLE  =                    T");
+  const auto result = penumbra({"info", path.string()});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(contains(result.err, "built without CFITSIO")) << result.err;
+}
+
+}  // namespace
+}  // namespace penumbra::test
