@@ -20,7 +20,13 @@ class Header {
   Header(std::string_view bytes, size_t at, const std::string& name, int part) : name_(name), part_(part) {
     for (; at + card_size <= bytes.size(); at += card_size) {
       const auto card = bytes.substr(at, card_size);
+      if (!is_legal(card.substr(0, 8)))
+        input_error("{}: part {}: expected a keyword of capitals, digits, - and _ at byte {}, found {}", name, part, at,
+                    excerpt(std::string(card.substr(0, 8))));
       if (card.substr(0, 8) == "END     ") {
+        if (card.find_first_not_of(' ', 8) != card.npos)
+          input_error("{}: part {}: END: expected nothing after it, found {}", name, part,
+                      excerpt(std::string(card.substr(8))));
         end_ = (at / fits_block + 1) * fits_block;
         return;
       }
@@ -56,6 +62,11 @@ class Header {
   }
 
  private:
+  /// The library is less strict, and would find keywords, END among them, where we see none.
+  static bool is_legal(std::string_view keyword) {
+    const auto name = keyword.substr(0, keyword.find_last_not_of(' ') + 1);
+    return name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == name.npos;
+  }
   static bool is(std::string_view card, std::string_view keyword) {
     return card.substr(0, keyword.size()) == keyword && card.substr(8, 2) == "= ";
   }

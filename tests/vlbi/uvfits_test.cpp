@@ -171,6 +171,9 @@ TEST_F(Uvfits, BadFilesAreNamedWithFieldAndFinding) {
   expect(with_card(good, "GCOUNT", "900000000"), {"GCOUNT", "truncated"});
   expect(with_card(good, "GCOUNT", "-5"), {"GCOUNT"});
   expect(with_card(good, "NAXIS4", "1e3"), {"NAXIS4", "whole number", "1e3"});
+  auto odd = good;
+  odd[odd.find("GROUPS  =") + 6] = '\x0f';
+  expect(odd, {"part 1", "expected a keyword of capitals", "GROUPS"});
   expect(with_card(good, "TFIELDS", "4000"), {"part 2", "TFIELDS", "999"});
   expect(with_card(good, "GROUPS", "F"), {"GROUPS"});
   expect(with_card(good, "CTYPE2", "'SIMPLEX '"), {"NAXIS2", "SIMPLEX", "found 3"});
