@@ -15,7 +15,8 @@ namespace {
 constexpr double annealed_resolution = 0.6;  // sigma_min over the SD of what the data determine best
 constexpr double annealed_pull = 0.2;        // of the denoiser's correction in a step
 constexpr double annealing_share = 0.9;      // of the steps; the others are taken when the schedule has settled
-constexpr int64_t annealed_steps = 600;
+constexpr int64_t annealed_steps = 400;
+constexpr double most_stretch = 5;  // of the step, where smooth images see less of the data than others
 // Chains without annealing: first choices.
 constexpr double resolution_multiple = 2;   // sigma over the SD of what the data determine best
 constexpr double largest_smoothing = 0.02;  // sigma over the width of the pixels' range
@@ -69,6 +70,12 @@ class Deriver {
   void annealed(bool geometric) {
     const bool own = given("step_size") && given("schedule.sigma_0") && given("schedule.sigma_min") &&
                      (!geometric || given("schedule.xi"));
+    const std::vector<std::pair<const char*, const char*>> few_steps{
+        {"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}, {"chain_rule", "true"}};
+    if (!own)
+      for (const auto& [key, word] : few_steps) sampler_.set_default(key, word);
+    // Asked for here, whether the step needs it or not, so that the resolved configuration has one order.
+    through_denoiser_ = sampler_.text("likelihood_at", "iterate") == "denoised" && sampler_.flag("chain_rule", false);
     need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
     need("schedule.sigma_min", [&] { return last_level("schedule.sigma_min", annealed_resolution); });
     need("step_size", [&] { return annealed_step(); });
@@ -83,8 +90,6 @@ class Deriver {
     }
     need("schedule.alpha_0", [&] { return first_weight(); });
     need("pull", [&] { return Found{annealed_pull, "a fifth of the denoiser's correction in a step, at most"}; });
-    for (const auto& [key, word] : {std::pair{"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}})
-      sampler_.set_default(key, word);
   }
 
   void unconditional() {
@@ -157,7 +162,7 @@ class Deriver {
   }
 
   double curvature(const std::string& needed_by) {
-    if (!L_g_) L_g_ = posterior_.likelihood->lipschitz();
+    if (!L_g_) L_g_ = posterior_.likelihood->typical_curvature();
     if (!L_g_)
       sampler_.fail(needed_by,
                     "missing; the curvature of this likelihood is not known, so that it cannot be derived; expected a "
@@ -183,8 +188,13 @@ class Deriver {
   Found annealed_step() {
     const double L_g = curvature("step_size"), sigma_0 = read("schedule.sigma_0");
     const double prior = annealed_pull * sigma_0 * sigma_0;
-    if (L_g * prior <= 1) return {prior, "pull sigma_0^2: the longest that the prior allows"};
-    return {1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}: half of what is stable", L_g)};
+    // Through the denoiser the data pull on images alone: stability then asks for less than L_g, and more than what
+    // smooth images see. Once sigma is small, pull cuts the step anyway.
+    const double L_s = through_denoiser_ ? posterior_.likelihood->smooth_curvature().value_or(L_g) : L_g;
+    const double L = std::sqrt(L_g * std::clamp(L_s, L_g / most_stretch / most_stretch, L_g));
+    if (L * prior <= 1) return {prior, "pull sigma_0^2: the longest that the prior allows"};
+    if (L == L_g) return {1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}: half of what is stable", L_g)};
+    return {1 / L, fmt::format("1 / sqrt(L_g L_s), L_g = {:.3g}, L_s = {:.3g} along smooth images", L_g, L_s)};
   }
 
   /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.
@@ -242,6 +252,7 @@ class Deriver {
   const SamplerEntry& entry_;
   const Posterior& posterior_;
   std::optional<double> width_, L_g_;
+  bool through_denoiser_ = false;
   std::vector<Derived> derived_;
 };
 

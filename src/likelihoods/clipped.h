@@ -12,6 +12,8 @@ class ClippedLikelihood final : public Likelihood {
 
   std::vector<Misfit> misfit(const Tensor& x) const override { return likelihood_->misfit(x); }
   std::optional<double> lipschitz() const override { return likelihood_->lipschitz(); }
+  std::optional<double> typical_curvature() const override { return likelihood_->typical_curvature(); }
+  std::optional<double> smooth_curvature() const override { return likelihood_->smooth_curvature(); }
   bool has_data() const override { return likelihood_->has_data(); }
   std::optional<double> noise_sd() const override { return likelihood_->noise_sd(); }
   Tensor simulate(const Tensor& x, const Cursor& at) const override { return likelihood_->simulate(x, at); }

@@ -38,15 +38,27 @@ std::optional<double> GaussianLikelihood::lipschitz() const {
   return (known ? *known : largest_eigenvalue()) / (beta_ * beta_);
 }
 
+std::optional<double> GaussianLikelihood::smooth_curvature() const {
+  if (!A_->linear()) return std::nullopt;
+  const auto& shape = image_shape();
+  const auto coarse = normal({}, Stream::probe, at::empty({1, shape[0], 4, 4}, real_options()));
+  const auto v = at::upsample_bilinear2d(coarse, {shape[1], shape[2]}, /*align_corners=*/true);
+  const double gain = (A_->apply(v).norm() / v.norm()).item<double>() / beta_;
+  return gain * gain;
+}
+
+at::TensorOptions GaussianLikelihood::real_options() const {
+  return y_.defined() ? y_.options().dtype(at::toRealValueType(y_.scalar_type())) : at::TensorOptions();
+}
+
 /// Of A^T A, by Lanczos' iteration: the largest eigenvalue of its tridiagonal matrix grows to it. Power iteration needs
 /// hundreds of products where the eigenvalues are dense at the edge, as for a random matrix; this needs dozens.
 double GaussianLikelihood::largest_eigenvalue() const {
   constexpr int64_t most = 300;
   Shape shape = image_shape();
   shape.insert(shape.begin(), 1);
-  const auto options = y_.defined() ? y_.options().dtype(at::toRealValueType(y_.scalar_type())) : at::TensorOptions();
   // The start is random, the answer does not depend on it.
-  auto v = normal({}, Stream::probe, at::empty(shape, options));
+  auto v = normal({}, Stream::probe, at::empty(shape, real_options()));
   v = v / v.norm();
   auto before = at::zeros_like(v);
   auto T = at::zeros({most, most}, at::TensorOptions().dtype(at::kDouble));

@@ -15,6 +15,8 @@ class GaussianLikelihood : public Likelihood {
   std::vector<Misfit> misfit(const Tensor& x) const override;
   /// |A|^2 / beta^2 for a linear model.
   std::optional<double> lipschitz() const override;
+  /// |A v|^2 / (beta |v|)^2 for a linear model and v a random field of 4 x 4 values, interpolated.
+  std::optional<double> smooth_curvature() const override;
   std::optional<double> noise_sd() const override { return beta_; }
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 
@@ -27,6 +29,8 @@ class GaussianLikelihood : public Likelihood {
 
  private:
   double largest_eigenvalue() const;
+  /// Where the data are, in their precision.
+  at::TensorOptions real_options() const;
 
   std::shared_ptr<const ForwardModel> A_;
   Tensor y_;

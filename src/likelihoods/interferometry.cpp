@@ -77,10 +77,41 @@ ModelVisibilities InterferometryLikelihood::visibilities(const Tensor& x) const 
   const auto pixels = flat(x);
   auto V = A_.apply(pixels);
   if (black_ != 0) V = V - black_ * A_.of_ones();
+  return model(V, jy_per_unit_ * (pixels - black_).sum(1));
+}
+
+ModelVisibilities InterferometryLikelihood::model(const Tensor& V, Tensor flux) const {
   const auto m = A_.rows();
-  ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), jy_per_unit_ * (pixels - black_).sum(1), {}};
+  ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), std::move(flux), {}};
   model.square = model.re.square().addcmul_(model.im, model.im).add_(softening_);
   return model;
+}
+
+Tensor InterferometryLikelihood::measured() const {
+  std::vector<double> parts;
+  for (const auto& row : observation_.visibilities) parts.push_back(row.value.real());
+  for (const auto& row : observation_.visibilities) parts.push_back(row.value.imag());
+  return at::tensor(parts, A_.of_ones().options()).unsqueeze(1);
+}
+
+std::optional<double> InterferometryLikelihood::typical_curvature() const {
+  constexpr int steps = 30;       // the largest eigenvalue to a few percent; it sets the order of a step
+  constexpr double small = 1e-3;  // of |V|: a difference well above rounding and below the curve of g
+  const auto V = measured();
+  Shape shape = image_shape();
+  shape.insert(shape.begin(), 1);
+  auto d = normal({}, Stream::probe, at::empty(shape, V.options()));
+  double curvature = 0;
+  for (int step = 0; step < steps; ++step) {
+    d = d / d.norm();
+    const auto dV = A_.apply(flat(d));
+    const auto flux = jy_per_unit_ * flat(d).sum(1);
+    const double e = small * (V.square().sum() / dV.square().sum()).sqrt().item<double>();
+    const auto gradient = [&](double sign) { return grad_at(model(V + sign * e * dV, sign * e * flux), d); };
+    d = (gradient(1) - gradient(-1)) / (2 * e);
+    curvature = d.norm().item<double>();
+  }
+  return curvature;
 }
 
 Tensor InterferometryLikelihood::value_at(const ModelVisibilities& V) const {

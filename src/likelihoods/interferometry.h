@@ -42,6 +42,10 @@ class InterferometryLikelihood final : public Likelihood {
   /// chi^2 of each kind as the field has it, a mean: ehtim's chisq.
   std::vector<Misfit> misfit(const Tensor& x) const override;
 
+  /// g has no largest curvature: near a null of V phases turn at will. Where the image explains the data, V is what was
+  /// measured, and the curvature there the largest eigenvalue of A^T (d^2 g / dV^2) A.
+  std::optional<double> typical_curvature() const override;
+
   /// Visibilities with their thermal noise, complex [chains, m], Jy: all closures are formed from them.
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 
@@ -55,6 +59,9 @@ class InterferometryLikelihood final : public Likelihood {
   Tensor do_value(const Tensor& x) const override;
   Tensor do_grad(const Tensor& x) const override;
   ModelVisibilities visibilities(const Tensor& x) const;
+  /// V as [2 m, chains], real parts above imaginary ones.
+  ModelVisibilities model(const Tensor& V, Tensor flux) const;
+  Tensor measured() const;
   Tensor value_at(const ModelVisibilities& V) const;
   Tensor grad_at(const ModelVisibilities& V, const Tensor& x) const;
 

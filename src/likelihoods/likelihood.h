@@ -39,6 +39,12 @@ class Likelihood {
   /// L_g, the Lipschitz constant of grad g (Assumption 1), where a formula or a convergent iteration gives it.
   virtual std::optional<double> lipschitz() const { return std::nullopt; }
 
+  /// The largest curvature of g at images that explain the data: L_g where there is one. Steps are derived from it.
+  virtual std::optional<double> typical_curvature() const { return lipschitz(); }
+
+  /// The curvature along smooth images, which may be far less: a random matrix magnifies what no image has.
+  virtual std::optional<double> smooth_curvature() const { return typical_curvature(); }
+
   /// beta, where all of the data have the same noise.
   virtual std::optional<double> noise_sd() const { return std::nullopt; }
 

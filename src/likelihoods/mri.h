@@ -30,6 +30,9 @@ class MriLikelihood final : public GaussianLikelihood {
   /// The bound gain2 / beta^2, at once: a power iteration on a scan of many coils takes minutes to find little less.
   std::optional<double> lipschitz() const override { return frame_.gain2 / (*noise_sd() * *noise_sd()); }
 
+  /// The middle of k-space is measured, and a smooth image is all in it.
+  std::optional<double> smooth_curvature() const override { return lipschitz(); }
+
   /// The whole k-space, complex64 [chains, coils, H, W], as a scanner's file has it: zeros where nothing is measured.
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 

@@ -52,6 +52,7 @@ class Dps final : public Sampler {
   }
   Annealing annealing(int64_t k) const override { return {level(k), 1}; }
   double step_size() const override { return options_.zeta; }
+  bool keeps_layers() const override { return true; }
   std::optional<double> start_sd() const override { return options_.sigmas.front(); }
 
  private:

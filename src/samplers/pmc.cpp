@@ -46,10 +46,15 @@ double AnnealedPmc::step_size(int64_t k) const {
 /// PnP takes the score after the gradient step, RED before it. While the prior is smoothed, x is an image with noise of
 /// sigma_k, and data compared with it say no more than that noise lets through. Compared with the denoised image
 /// D(x) = x + sigma_k^2 S(x) they say all: for a Gaussian prior D(x) then settles at the mean of the posterior whose
-/// data have variance alpha_k beta^2, whatever sigma_k. There the score must come first, for PnP too.
+/// data have variance alpha_k beta^2, whatever sigma_k. There the score must come first, for PnP too. By the chain rule
+/// the data's pull goes through D and loses what no image of the prior has: fewer steps do the same.
 AnnealedPmc::Drift AnnealedPmc::drift(const Tensor& x, double gamma, Annealing level, const Cursor& at) const {
   const auto& [g, S] = posterior_;
   const bool settled = level.sigma == settled_.sigma && level.alpha == settled_.alpha;
+  if (keeps_layers() && !settled) {
+    const auto [denoised, vjp] = S->denoise_vjp(x, level.sigma, at);
+    return {vjp(g->grad(denoised)), (denoised - x) / (level.sigma * level.sigma)};
+  }
   if (options_.denoised && !settled) {
     const auto score = S->score(x, level.sigma, at);
     return {g->grad(x + level.sigma * level.sigma * score), score};
@@ -99,6 +104,7 @@ std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& con
   options.gamma = settings.number("step_size", positive);
   if (settings.has("pull")) options.pull = settings.number("pull", positive);
   options.denoised = settings.choice("likelihood_at", {"iterate", "denoised"}, "iterate") == "denoised";
+  options.chain_rule = settings.flag("chain_rule", false);
   options.denoise_records = settings.choice("records", {"iterate", "denoised"}, "iterate") == "denoised";
   options.warm = settings.choice("noise", {"paper", "warm"}, "paper") == "warm";
   return std::make_unique<AnnealedPmc>(context.posterior, context.seed, options);

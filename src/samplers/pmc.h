@@ -35,6 +35,7 @@ class AnnealedPmc final : public Sampler {
     std::shared_ptr<const Schedule> schedule;
     bool warm = false;             ///< noise of variance 2 gamma_k alpha_k in place of 2 gamma
     bool denoised = false;         ///< until the schedule settles, the data are compared with D(x), not with x
+    bool chain_rule = false;       ///< with denoised: the gradient of g(D(x)), and not that of g at D(x)
     bool denoise_records = false;  ///< image() is D(x), not x
     double pull = std::numeric_limits<double>::infinity();  ///< bound on gamma_k alpha_k / sigma_k^2
     int64_t steps = 1;  ///< of the run: the last of them has the step size that is told
@@ -47,6 +48,7 @@ class AnnealedPmc final : public Sampler {
   /// That of the last iteration.
   double step_size() const override { return step_size(options_.steps - 1); }
   bool is_the_papers() const override;
+  bool keeps_layers() const override { return options_.denoised && options_.chain_rule; }
 
  private:
   struct Drift {

@@ -40,6 +40,8 @@ class Sampler {
   virtual double step_size() const = 0;
   /// Whether the theorems are about it: false where options changed the paper's algorithm.
   virtual bool is_the_papers() const { return true; }
+  /// Whether a step differentiates through the prior's network, and so keeps all of its layers in memory.
+  virtual bool keeps_layers() const { return false; }
   /// The standard deviation of x_0, where the method itself says from what noise it starts.
   virtual std::optional<double> start_sd() const { return std::nullopt; }
 };

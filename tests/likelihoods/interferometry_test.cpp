@@ -104,6 +104,27 @@ TEST(Interferometry, TheTruthHasNoMisfitAndNoPull) {
   }
 }
 
+TEST(Interferometry, TypicalCurvatureIsTheLargestAtTheTruth) {
+  const auto truth = images(1, 9);
+  for (const auto& [name, options] : all_terms()) {
+    if (options.black != 0 || options.jy_per_unit != 1) continue;  // the data are those of one Jy a unit
+    const auto likelihood = make(observed(truth, 0.005), options);
+    EXPECT_FALSE(likelihood.lipschitz());
+    // The whole matrix of second derivatives, column by column; amplitudes are debiased by 1e-5 of themselves.
+    const double h = 1e-5;
+    std::vector<Tensor> columns;
+    for (int64_t pixel = 0; pixel < truth.numel(); ++pixel) {
+      auto step = at::zeros_like(truth);
+      step.flatten()[pixel] = h;
+      columns.push_back((likelihood.grad(truth + step) - likelihood.grad(truth - step)).flatten() / (2 * h));
+    }
+    const double largest = at::linalg_eigvalsh(at::stack(columns)).max().item<double>();
+    const double found = *likelihood.typical_curvature();
+    EXPECT_LT(found, 1.02 * largest) << name;
+    EXPECT_GT(found, 0.85 * largest) << name;  // thirty steps of the power iteration
+  }
+}
+
 /// |V|, |V - y| and the flux by plain loops over the DFT.
 TEST(Interferometry, ValuesByHand) {
   const auto observation = observed(images(1, 9));

@@ -112,6 +112,27 @@ TEST_F(StepTest, DataAreComparedWithTheDenoisedImageUntilTheScheduleSettles) {
                                               "xi: 0.5, alpha_0: 2}}"));
 }
 
+TEST_F(StepTest, ByTheChainRuleTheGradientIsThatOfTheDenoisedImagesMisfit) {
+  const double gamma = 0.03, sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
+  const auto S = score(x, sigma);
+  // Central differences of g(D(x)), pixel by pixel: rounding 1e-11, the cubic term 1e-8.
+  const auto misfit = [&](const Tensor& at) { return likelihood->value(at + sigma * sigma * score(at, sigma)); };
+  auto gradient = at::zeros_like(x);
+  const double e = 1e-4;
+  for (int64_t pixel = 0; pixel < x[0].numel(); ++pixel) {
+    auto step = at::zeros_like(x);
+    step.flatten(1).select(1, pixel).fill_(e);
+    gradient.flatten(1).select(1, pixel).copy_((misfit(x + step) - misfit(x - step)) / (2 * e));
+  }
+  const auto expected = x - gamma * (gradient - alpha * S) + std::sqrt(2 * gamma) * z();
+  for (const auto* kind : {"apmc-red", "apmc-pnp"}) {
+    const auto moved = step(kind,
+                            "{step_size: 0.03, likelihood_at: denoised, chain_rule: true, schedule: {sigma_0: 3, "
+                            "sigma_min: 0.1, xi: 0.9, alpha_0: 2}}");
+    EXPECT_LT(test::relative_error(moved, expected), 1e-6);
+  }
+}
+
 TEST_F(StepTest, PullCutsTheStepWhereItIsTooLongForThePrior) {
   const double sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
   const auto expected = [&](double gamma) {

@@ -20,12 +20,11 @@ using nlohmann::json;
 
 constexpr diagnostics::PixelRange pixels{-1, 1};
 
-/// Rows stepped together. A GPU wants many; DPS keeps every layer of the network for the gradient.
-int64_t rows_at_once(const Problem& problem, const SamplerEntry& entry) {
+/// Rows stepped together. A GPU wants many; a gradient through the network keeps every layer of it.
+int64_t rows_at_once(const Problem& problem, const Sampler& sampler) {
   const auto pixel_count = element_count(problem.prior->image_shape());
-  const bool keeps_layers = !entry.langevin;
   const int64_t budget = problem.placement.device.is_cpu() ? int64_t{1} << 18 : int64_t{1} << 24;
-  return std::max<int64_t>(1, budget / pixel_count / (keeps_layers ? 4 : 1));
+  return std::max<int64_t>(1, budget / pixel_count / (sampler.keeps_layers() ? 4 : 1));
 }
 
 double psnr_of_means(const Tensor& x, int64_t chains, const Tensor& truths) {
@@ -126,11 +125,12 @@ Reconstruction reconstruct(const Problem& problem, const Method& method, const S
   const auto prior = method.denoiser ? problem.denoiser : problem.prior;
   Reconstruction result;
   result.method = method.name;
-  const auto& entry = *prepare(method, {problem.likelihood(0, 1, 1), prior}, options.seed).entry;
+  const auto trial = prepare(method, {problem.likelihood(0, 1, 1), prior}, options.seed);
+  const auto& entry = *trial.entry;
   result.random = entry.random;
   result.has_course = entry.random && entry.langevin;
   const auto chains = result.chains = result.random ? options.chains : 1;
-  const auto group = std::max<int64_t>(1, rows_at_once(problem, entry) / chains);
+  const auto group = std::max<int64_t>(1, rows_at_once(problem, *trial.sampler) / chains);
   std::vector<Tensor> means, sds;
   for (int64_t first = 0; first < images; first += group) {
     const auto count = std::min(group, images - first);
