@@ -21,7 +21,7 @@ class ScoreBound {
  public:
   struct Options {
     double sigma_min = 0.01, sigma_max = 1;
-    int64_t levels = 4;  ///< noise levels of one estimate; the images are shared among them
+    int64_t levels = 8;  ///< noise levels of one estimate; the images are shared among them
   };
   ScoreBound(std::shared_ptr<const Score> prior, Options options) : prior_(std::move(prior)), options_(options) {}
 
