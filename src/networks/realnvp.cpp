@@ -5,20 +5,29 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "networks/layers.h"
 
 namespace penumbra {
 namespace {
 
+/// W x / sqrt(inputs) + c. Adam moves every number by about its rate, however many there are: without the root a step
+/// would move the outputs of thousands of inputs by far more than those of a few.
+struct Scaled {
+  Tensor weight, bias;
+  Scaled(const ParameterSource& source, const std::string& name, Shape shape, Initial initial)
+      : weight(source({name + ".weight", shape, initial})), bias(source({name + ".bias", {shape[0]}})) {}
+  Tensor operator()(const Tensor& x) const {
+    return at::linear(x / std::sqrt(static_cast<double>(x.size(1))), weight, bias);
+  }
+};
+
 /// (s, t) of the other half. What leads round the nonlinearity makes every linear map of rank `width` one of these:
 /// then a Gaussian posterior is a flow.
 struct Conditioner {
-  Linear in, middle, out;
+  Scaled in, middle, out;
   Conditioner(const ParameterSource& source, const std::string& name, int64_t from, int64_t to, int64_t width)
-      : in(source, name + ".in", from, width), middle(source, name + ".middle", width, width) {
-    out.weight = source({name + ".out.weight", {2 * to, width}});
-    out.bias = source({name + ".out.bias", {2 * to}});
-  }
+      : in(source, name + ".in", {width, from}, Initial::normal),
+        middle(source, name + ".middle", {width, width}, Initial::normal),
+        out(source, name + ".out", {2 * to, width}, Initial::zero) {}
   Tensor operator()(const Tensor& x) const {
     const auto h = in(x);
     return out(h + middle(at::silu(h)));

@@ -16,9 +16,9 @@ namespace penumbra {
 
 struct RealNvpOptions {
   int64_t dimension = 0;  ///< n, at least 2
-  int64_t layers = 16;
+  int64_t layers = 8;
   int64_t width = 128;  ///< of the networks that make s and t
-  double bound = 2;     ///< of |s|: no layer scales by more than exp(bound)
+  double bound = 1;     ///< of |s|: no layer scales by more than exp(bound)
   uint64_t seed = 0;    ///< of the halves and of the start
 };
 

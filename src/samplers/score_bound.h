@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "priors/score.h"
 
@@ -39,6 +40,8 @@ class ScoreBound {
   const Options& options() const { return options_; }
 
  private:
+  std::vector<double> levels_at(const Cursor& at, int64_t count) const;
+
   std::shared_ptr<const Score> prior_;
   Options options_;
 };

@@ -121,7 +121,7 @@ class ScoreDpi final : public Sampler {
 /// Training's own, but for a faster rate; gradients are as long as g is steep, so that they are only cut where they
 /// are absurd.
 training::AdamOptions optimiser_setting(Settings& settings) {
-  settings.set_default("optimiser.learning_rate", "1e-3");
+  settings.set_default("optimiser.learning_rate", "3e-3");
   settings.set_default("optimiser.warm_up", "100");
   settings.set_default("optimiser.clip", "1e6");
   return training::adam_setting(settings.section("optimiser"));
