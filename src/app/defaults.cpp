@@ -23,6 +23,9 @@ constexpr double largest_smoothing = 0.02;  // sigma over the width of the pixel
 constexpr double stability_share = 0.25;    // gamma over the stability limit
 constexpr double mixing_times = 4;          // at alpha = 1
 constexpr int64_t fewest_steps = 1000, most_steps = 4000;
+// Variational inference: first choices, too; shares of the width of the pixels' range.
+constexpr double variational_smoothing = 0.005, variational_start = 0.05;
+constexpr double variational_steps = 4000;
 
 /// Three digits: a rerun on another machine derives the same number, and a reader can say it.
 double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
@@ -40,6 +43,8 @@ class Deriver {
   std::vector<Derived> derive() {
     if (entry_.name == "dps")
       dps();
+    else if (entry_.name == "score-dpi")
+      variational();
     else if (entry_.name == "annealed-langevin")
       unconditional();
     else if (entry_.name == "varnet")
@@ -107,6 +112,21 @@ class Deriver {
       return Found{std::max(low, 1e-3 * pixel_width("sigma_min")), "a thousandth of that width, or the prior's end"};
     });
     need("steps", [] { return Found{1000, "as the authors of DPS"}; });
+  }
+
+  void variational() {
+    const double low = posterior_.prior->sigma_range().low;
+    need("sigma_max", [&] { return first_level("sigma_max"); });
+    need("sigma_min", [&] {
+      return Found{std::max(low, variational_smoothing * pixel_width("sigma_min")),
+                   "a two-hundredth of the pixels' range, or the smallest noise that the prior knows"};
+    });
+    need("scale", [&] {
+      return Found{variational_start * pixel_width("scale"), "a twentieth of the pixels' range: the flow's first SD"};
+    });
+    need("steps", [] {
+      return Found{variational_steps, "a first choice; the objective's trace tells whether it fell"};
+    });
   }
 
   void deterministic() {

@@ -87,6 +87,9 @@ void add_traces(Page& page, const RunFolder& run) {
     chart->references.push_back({1, "expected: 1"});
   traces.add("Spread of the chains", "SD over chains", {"spread"},
              "Mean over pixels of the standard deviation over chains. It should settle, not drift or collapse.");
+  traces.add("Objective", "nats", {"objective"},
+             "What the method minimises, estimated anew in every step: up to a constant the divergence of its "
+             "approximation from the posterior.");
   traces.add("Annealing", "sigma, alpha", {"sigma", "alpha"},
              "Noise level of the score and weight of the prior. Samples count once both have reached their end.");
   traces.add("Largest value", "max |x|", {"max_abs"},

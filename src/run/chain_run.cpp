@@ -71,7 +71,8 @@ ChainRun::Findings ChainRun::findings(double last_save) const {
 StepInfo ChainRun::step_all() {
   const auto chains = state_.x.size(0);
   const auto batch = plan_.batch > 0 ? std::min(plan_.batch, chains) : chains;
-  if (batch == chains) return sampler_.step(state_);
+  // What the chains share takes its step once.
+  if (batch == chains || sampler_.shared_count() > 0) return sampler_.step(state_);
   std::vector<Tensor> x, grad_norm, score_norm;
   StepInfo info;
   for (int64_t first = 0; first < chains; first += batch) {
@@ -121,6 +122,7 @@ TraceRow ChainRun::trace_row(const StepInfo& info) const {
   row.gradient_norm = mean[1].item<double>();
   row.score_norm = mean[2].item<double>();
   row.max_abs = per_chain.select(1, 3).max().item<double>();
+  row.objective = info.objective;
   row.seconds = seconds_;
   return row;
 }
@@ -141,6 +143,8 @@ Checkpoint ChainRun::checkpoint() const {
   Checkpoint checkpoint{state_.k, seconds_, statistics_.state(team_)};
   checkpoint.tensors["x"] = team_.gather(state_.x);
   checkpoint.tensors["trace"] = trace_.state();
+  // The same in all processes.
+  if (state_.shared.defined()) checkpoint.tensors["shared"] = state_.shared.to(at::kCPU);
   return checkpoint;
 }
 
@@ -156,6 +160,8 @@ void ChainRun::adopt(const Checkpoint& checkpoint, const RunPlan& part) {
   const auto first = part.first_chain - plan_.first_chain;
   state_ = {checkpoint.tensors.at("x").narrow(0, first, part.chains).to(state_.x.device()), checkpoint.k,
             part.first_chain};
+  if (const auto shared = checkpoint.tensors.find("shared"); shared != checkpoint.tensors.end())
+    state_.shared = shared->second.to(state_.x.device());
   seconds_ = checkpoint.seconds;
   trace_.restore(checkpoint.tensors.at("trace"));
   statistics_ = Statistics(part.history_bytes);
@@ -180,6 +186,11 @@ bool ChainRun::resume() {
   if (x.sizes() != at::IntArrayRef(expected) || x.scalar_type() != state_.x.scalar_type())
     input_error("{}: the checkpoint holds {} images, the configuration asks for {}", checkpoint_folder_.string(),
                 describe(x.sizes()), describe(expected));
+  const auto shared = checkpoint->tensors.find("shared");
+  const auto found = shared == checkpoint->tensors.end() ? 0 : shared->second.numel();
+  if (found != sampler_.shared_count())
+    input_error("{}: shared: expected {} numbers that all chains share, found {}; the checkpoint is of another run",
+                checkpoint_folder_.string(), sampler_.shared_count(), found);
   adopt(*checkpoint, own_);
   return true;
 }

@@ -1,6 +1,7 @@
 /// A sampler is one verb on a state: x_k -> x_{k+1} for a batch of chains.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ struct ChainState {
   Tensor x;                 ///< [chains, channels, height, width]
   int64_t k = 0;            ///< iterations done
   int64_t first_chain = 0;  ///< the number of the first chain in x
+  Tensor shared = {};       ///< what a method fits for all chains together; undefined where there is nothing
 };
 
 /// What a step did.
@@ -26,6 +28,8 @@ struct StepInfo {
   double step_size = 0;
   Tensor grad_norm;   ///< |grad g(x_k)|, [chains]
   Tensor score_norm;  ///< |S|, [chains]
+  /// What a method that fits something minimises; NaN: it does not.
+  double objective = std::numeric_limits<double>::quiet_NaN();
 };
 
 class Sampler {
@@ -44,6 +48,8 @@ class Sampler {
   virtual bool keeps_layers() const { return false; }
   /// The standard deviation of x_0, where the method itself says from what noise it starts.
   virtual std::optional<double> start_sd() const { return std::nullopt; }
+  /// Numbers in the state's `shared`, which the first step makes; 0: the chains share nothing.
+  virtual int64_t shared_count() const { return 0; }
 };
 
 /// The first of `steps` iterations from which sigma and alpha no longer change.

@@ -139,7 +139,7 @@ TEST(Defaults, WithoutDataThePriorIsSampled) {
 }
 
 TEST(Defaults, EveryKindHasThem) {
-  for (const auto* kind : {"pmc-red", "pmc-pnp", "apmc-red", "apmc-pnp", "dps", "pnp-ula"})
+  for (const auto* kind : {"pmc-red", "pmc-pnp", "apmc-red", "apmc-pnp", "dps", "pnp-ula", "score-dpi"})
     EXPECT_NO_THROW(load(gaussian_prior + likelihood(0.1), {fmt::format("sampler.kind={}", kind)})) << kind;
   EXPECT_NO_THROW(load(gaussian_prior + likelihood(0.1), {"sampler.kind=tv", "sampler.lambda=3"}));
   EXPECT_NO_THROW(load(gaussian_prior + likelihood(0.1), {"sampler.kind=pnp-ula", "sampler.variant=ori"}));
@@ -160,7 +160,7 @@ class Ranged final : public Score {
 TEST(Defaults, LevelsStayWithinThePriorsRange) {
   const auto problem = load(gaussian_prior + likelihood(0.1));
   const Posterior posterior{problem.posterior.likelihood, std::make_shared<Ranged>()};
-  for (const auto* kind : {"pmc-pnp", "apmc-red", "dps"}) {
+  for (const auto* kind : {"pmc-pnp", "apmc-red", "dps", "score-dpi"}) {
     auto settings = Settings::from_text(fmt::format("{{kind: {}}}", kind), "config.yaml");
     int levels = 0;
     for (const auto& one : derive_defaults(settings, sampler_entry(settings), posterior)) {
