@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/run_modes.h"
 #include "core/error.h"
 #include "diagnostics/quantiles.h"
 #include "diagnostics/verdict.h"
@@ -174,6 +175,17 @@ void write_summary(const fs::path& folder, json summary, const Judgement& judgem
   io::write_file(folder / "summary.json", summary.dump(2) + "\n");
 }
 
+/// A chain that is not finite has been judged already; its samples have no modes.
+void add_modes(const fs::path& folder, const Problem& problem, const ChainRun& run, json& summary,
+               Judgement& judgement) {
+  if (!problem.modes || !problem.entry->random) return;
+  const auto images = run.images();
+  if (!images.isfinite().all().item<bool>()) return;
+  const auto found = write_modes(folder, *problem.modes, *problem.posterior.likelihood, images, problem.seed);
+  summary.update(found.summary);
+  judgement.verdicts.push_back(found.verdict);
+}
+
 }  // namespace
 
 void write_results(const fs::path& folder, const Problem& problem, const ChainRun& run) {
@@ -190,7 +202,9 @@ void write_results(const fs::path& folder, const Problem& problem, const ChainRu
   }
   auto summary = common_summary(problem, run);
   summary["outcome"] = "finished";
-  write_summary(folder, std::move(summary), judge(problem, run));
+  auto judgement = judge(problem, run);
+  add_modes(folder, problem, run, summary, judgement);
+  write_summary(folder, std::move(summary), judgement);
   report::write_run_report(folder);
 }
 

@@ -121,6 +121,7 @@ Problem load_problem(const ConfigOptions& options) {
   auto output = settings.section("output");
   if (output.has("observation")) problem.observation = observation_setting(output, problem.posterior.image_shape());
   read_output(output, problem, problem.plan);
+  problem.modes = modes_setting(settings, likelihood, problem.posterior.image_shape());
 
   settings.ignore("observation");  // of `observe`
   settings.finish();

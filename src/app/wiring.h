@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/defaults.h"
+#include "app/modes_plan.h"
 #include "app/options.h"
 #include "core/settings.h"
 #include "run/plan.h"
@@ -28,6 +29,7 @@ struct Problem {
   Start start;
   RunPlan plan;
   std::filesystem::path observation;         ///< an image-shaped picture of the data for the report; may be empty
+  std::optional<ModesPlan> modes;            ///< what is asked of the samples
   std::string resolved;                      ///< config.yaml: every key, defaults included
   std::vector<std::filesystem::path> files;  ///< every file that the configuration names
 

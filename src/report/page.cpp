@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "io/image.h"
 #include "report/html.h"
 #include "report/number.h"
@@ -63,6 +65,25 @@ std::string caption_html(const std::string& caption) {
   return caption.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", escape(caption));
 }
 
+/// About a third of the width, as 1, 2 or 5 times a power of ten.
+double scale_length(double width) {
+  const double power = std::pow(10, std::floor(std::log10(width / 3)));
+  for (const double digit : {5, 2})
+    if (digit * power <= width / 3) return digit * power;
+  return power;
+}
+
+/// North is up, East to the left. Coordinates are percent of the image's width.
+std::string sky_marks(double sky_width, double height) {
+  const auto length = scale_length(sky_width), percent = 100 * length / sky_width;
+  return fmt::format(
+      "<svg class=\"marks\" viewBox=\"0 0 100 {0:.2f}\" aria-hidden=\"true\">\n"
+      "<path d=\"M5 {1:.2f}h{2:.2f}M94 15v-8m-1.5 2l1.5 -2l1.5 2M94 15h-8m2 -1.5l-2 1.5l2 1.5\"/>\n"
+      "<text x=\"5\" y=\"{3:.2f}\">{4} &#181;as</text><text x=\"94\" y=\"5.5\" text-anchor=\"middle\">N</text>"
+      "<text x=\"82.5\" y=\"16.6\" text-anchor=\"middle\">E</text>\n</svg>",
+      height, height - 5, percent, height - 7.5, format_number(length));
+}
+
 // The links appear once the script has given them something to save.
 std::string figure_html(const Picture& picture) {
   const auto bytes = picture_bytes(picture.image, picture.range, picture.map, picture.nan);
@@ -71,11 +92,15 @@ std::string figure_html(const Picture& picture) {
   const bool bar = picture.bar && !shown_as_rgb(picture.image, picture.map);
   return fmt::format(
       "<figure>\n<header><strong>{0}</strong><a class=\"save\" download=\"{1}.png\" hidden>save PNG</a></header>\n"
-      "<img alt=\"{0}, {2} by {3} pixels, values from {4} to {5}\"{6} width=\"{3}\" height=\"{2}\" src=\"{7}\">\n"
-      "{8}{9}</figure>\n",
+      "<div class=\"image\"><img alt=\"{0}, {2} by {3} pixels, values from {4} to {5}\"{6} width=\"{3}\" "
+      "height=\"{2}\" "
+      "src=\"{7}\">{10}</div>\n{8}{9}</figure>\n",
       title, slug(picture.title), height, width, format_number(picture.range.low), format_number(picture.range.high),
       width <= widest_pixelated ? " class=\"pixels\"" : "", data_url(io::format_png(bytes), "image/png"),
-      bar ? colour_bar(picture.range, picture.map) : "", caption_html(picture.caption));
+      bar ? colour_bar(picture.range, picture.map) : "", caption_html(picture.caption),
+      picture.sky_width > 0
+          ? sky_marks(picture.sky_width, 100.0 * static_cast<double>(height) / static_cast<double>(width))
+          : "");
 }
 
 std::string figure_html(const Plot& plot) {

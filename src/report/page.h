@@ -33,7 +33,8 @@ struct Picture {
   Range range = {};
   Colormap map = Colormap::gray;
   Colour nan = broken;
-  bool bar = true;  ///< off where the figure's neighbour has the same bar
+  bool bar = true;       ///< off where the figure's neighbour has the same bar
+  double sky_width = 0;  ///< microarcseconds; then a scale bar, North and East are drawn over the image
 };
 
 /// A chart under its title.

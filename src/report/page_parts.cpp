@@ -67,6 +67,10 @@ figure header { margin-bottom: 0.45rem; font-size: 0.95rem; }
 .save { font: inherit; font-size: 0.78rem; white-space: nowrap; color: var(--link); text-decoration: none; }
 button.save { border: 0; background: none; padding: 0; cursor: pointer; }
 img { display: block; width: 100%; height: auto; border-radius: 3px; }
+.image { position: relative; }
+.marks { position: absolute; inset: 0; width: 100%; height: 100%; font-size: 5px; font-weight: 600; fill: #fff; }
+.marks path { fill: none; stroke: #fff; stroke-width: 0.8; }
+.marks text { paint-order: stroke; stroke: #000; stroke-width: 0.6; stroke-linejoin: round; }
 img.pixels { image-rendering: pixelated; }
 figure > svg { display: block; width: 100%; height: auto; }
 figcaption { font-size: 0.85rem; line-height: 1.4; margin-top: 0.45rem; }

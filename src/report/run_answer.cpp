@@ -21,14 +21,6 @@ std::vector<double> numbers(const Tensor& x) {
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
-/// Intensities of the sky are shown as light, everything else as radiographs are.
-Colormap intensity_map(const RunFolder& run) {
-  const auto likelihood = text_at(run.summary, {"problem", "likelihood"});
-  for (const auto* word : {"visibilit", "closure", "interferom", "eht"})
-    if (likelihood.find(word) != std::string::npos) return Colormap::ember;
-  return Colormap::gray;
-}
-
 /// One range for the mean, the truth and the samples, so that their colours can be compared.
 Range shared_range(const RunFolder& run) {
   std::vector<Tensor> images{run.mean, run.samples.slice(0, 0, most_samples)};
@@ -79,6 +71,13 @@ std::vector<Figure> against_truth(const RunFolder& run) {
                                         format_number(100 * outside.mean().item<double>())),
                             anywhere, Range{0, 1}, Colormap::ember, broken, false});
   return figures;
+}
+
+/// Pictures of the sky carry their scale.
+void show(Page& page, std::vector<Figure> figures, const RunFolder& run, Size size = Size::medium) {
+  for (auto& figure : figures)
+    if (auto* picture = std::get_if<Picture>(&figure)) picture->sky_width = sky_width(run);
+  page.figures(figures, size);
 }
 
 /// x against its place along a row, or along all values of a tiny problem.
@@ -142,6 +141,15 @@ void add_tiny_answer(Page& page, const RunFolder& run) {
 
 }  // namespace
 
+Colormap intensity_map(const RunFolder& run) {
+  const auto likelihood = text_at(run.summary, {"problem", "likelihood"});
+  for (const auto* word : {"visibilit", "closure", "interferom", "eht"})
+    if (likelihood.find(word) != std::string::npos) return Colormap::ember;
+  return Colormap::gray;
+}
+
+double sky_width(const RunFolder& run) { return number_at(run.summary, {"ring", "fov_uas"}).value_or(0); }
+
 void add_answer(Page& page, const RunFolder& run) {
   page.section("The answer");
   if (!is_image(run)) return add_tiny_answer(page, run);
@@ -159,9 +167,13 @@ void add_answer(Page& page, const RunFolder& run) {
               fmt::format("How far the posterior strays from the mean at each pixel; {} on average.{}",
                           format_number(run.sd.mean().item<double>()), missing_note(run.sd)),
               run.sd, from_zero(run.sd), Colormap::sd}};
+  if (run.modes && text_at(*run.modes, {"align"}) == "shift")
+    page.text(
+        "The data do not fix where in the field the source is: samples that are shifted against each other blur this "
+        "mean and widen this SD. Under Modes they are moved onto one another first.");
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
-  page.figures(figures);
-  if (run.truth) page.figures(against_truth(run));
+  show(page, figures, run);
+  if (run.truth) show(page, against_truth(run), run);
   figures.clear();
   figures.push_back(Picture{"95 % interval, width", "Upper minus lower bound of the central 95 %.", width,
                             from_zero(width), Colormap::sd});
@@ -169,7 +181,7 @@ void add_answer(Page& page, const RunFolder& run) {
                             run.quantiles[q025], shared, map});
   figures.push_back(Picture{"95 % interval, upper", "The value is above this with 2.5 % probability.",
                             run.quantiles[q975], shared, map});
-  page.figures(figures);
+  show(page, figures, run);
 }
 
 void add_profile(Page& page, const RunFolder& run) {
@@ -202,7 +214,7 @@ void add_samples(Page& page, const RunFolder& run) {
   for (int64_t chain = 0; chain < shown; ++chain)
     figures.push_back(
         Picture{fmt::format("Chain {}", chain), "", run.samples[chain], shared, intensity_map(run), broken, false});
-  page.figures(figures, Size::small);
+  show(page, figures, run, Size::small);
 }
 
 }  // namespace penumbra::report

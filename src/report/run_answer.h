@@ -10,4 +10,9 @@ void add_answer(Page& page, const RunFolder& run);
 void add_profile(Page& page, const RunFolder& run);
 void add_samples(Page& page, const RunFolder& run);
 
+/// Intensities of the sky are shown as light, everything else as radiographs are.
+Colormap intensity_map(const RunFolder& run);
+/// Microarcseconds; 0 where the image is not one of the sky or the run does not say.
+double sky_width(const RunFolder& run);
+
 }  // namespace penumbra::report

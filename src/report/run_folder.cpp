@@ -60,6 +60,23 @@ void read_answer(RunFolder& folder) {
   if (std::filesystem::exists(run / "metrics.json")) folder.metrics = read_json(run / "metrics.json");
 }
 
+/// The analysis of the samples, where there is one.
+void read_modes(RunFolder& folder) {
+  const auto path = folder.path / "modes.json";
+  if (!std::filesystem::exists(path)) return;
+  folder.modes = read_json(path);
+  const auto list = folder.modes->find("modes");
+  if (list == folder.modes->end() || !list->is_array())
+    input_error("{}: modes: expected a list of modes", path.string());
+  const auto shape = folder.mean.sizes().vec();
+  for (size_t m = 1; m <= list->size(); ++m) {
+    if (!(*list)[m - 1].is_object()) input_error("{}: modes: expected objects", path.string());
+    folder.mode_means.push_back(read_array(folder.path / "modes" / fmt::format("mean-{}.npy", m), shape));
+    folder.mode_sds.push_back(read_array(folder.path / "modes" / fmt::format("sd-{}.npy", m), shape));
+  }
+  if (std::filesystem::exists(folder.path / "ring.csv")) folder.ring = numbers_of(read_csv(folder.path / "ring.csv"));
+}
+
 const json* find(const json& from, const std::vector<std::string>& keys) {
   const auto* at = &from;
   for (const auto& key : keys) {
@@ -82,7 +99,10 @@ RunFolder read_run(const std::filesystem::path& run) {
   folder.trace_names = trace.names;
   folder.has_answer = text_at(folder.summary, {"outcome"}) == "finished" || !folder.summary.contains("outcome") ||
                       std::filesystem::exists(run / "samples.npy");
-  if (folder.has_answer) read_answer(folder);
+  if (folder.has_answer) {
+    read_answer(folder);
+    read_modes(folder);
+  }
   folder.observation = read_observation(run / "inputs" / "observation.npy");
   return folder;
 }

@@ -25,6 +25,9 @@ struct RunFolder {
   std::vector<std::string> trace_names;  ///< its columns in order
   std::optional<Tensor> truth, observation;
   std::optional<nlohmann::json> metrics;
+  std::optional<nlohmann::json> modes;       ///< modes.json; `modes` in it is a list of objects, one for each mean
+  std::vector<Tensor> mode_means, mode_sds;  ///< modes/mean-1.npy and so on, [C, H, W]
+  std::optional<Columns> ring;               ///< ring.csv
 };
 
 /// Throws InputError naming the file where a required one is missing or any one is not what it should be. The arrays

@@ -1,0 +1,30 @@
+#include "app/modes_plan.h"
+
+#include <algorithm>
+
+namespace penumbra::app {
+
+std::optional<ModesPlan> modes_setting(Settings& settings, Settings& likelihood, const Shape& image_shape) {
+  const bool sky = likelihood.text("kind") == "interferometry";
+  if (!sky && !settings.has("modes")) return std::nullopt;
+  auto section = settings.section("modes");
+  const auto side = std::min(image_shape[1], image_shape[2]);
+  ModesPlan plan;
+  plan.options.align = section.choice("align", {"shift", "none"}, sky ? "shift" : "none") == "shift"
+                           ? diagnostics::Align::shift
+                           : diagnostics::Align::none;
+  if (plan.options.align == diagnostics::Align::shift)
+    plan.options.max_shift = section.integer("max_shift", std::max<int64_t>(1, side / 4),
+                                             {1, static_cast<double>(std::max<int64_t>(1, side / 2))});
+  plan.options.most = section.integer("most", plan.options.most, {1, 100});
+  plan.perplexity = section.number("perplexity", plan.perplexity, {1, 1000, true});
+  if (!sky) return plan;
+  const double fov = likelihood.number("fov", positive);
+  plan.ring = diagnostics::RingOptions{
+      .fov = fov,
+      .blur = section.number("ring_blur", 2 * fov / static_cast<double>(image_shape[2]), not_negative),
+      .black = likelihood.number("black", 0.0)};
+  return plan;
+}
+
+}  // namespace penumbra::app

@@ -1,0 +1,21 @@
+/// What is asked of the samples once a run is done: the configuration's section `modes` (docs/modes.md).
+#pragma once
+
+#include <optional>
+
+#include "core/settings.h"
+#include "diagnostics/modes.h"
+#include "diagnostics/ring.h"
+
+namespace penumbra::app {
+
+struct ModesPlan {
+  diagnostics::ModeOptions options;
+  double perplexity = 20;
+  std::optional<diagnostics::RingOptions> ring;  ///< of images of the sky
+};
+
+/// Interferometers' images are sorted into modes by themselves, others where the section is given.
+std::optional<ModesPlan> modes_setting(Settings& settings, Settings& likelihood, const Shape& image_shape);
+
+}  // namespace penumbra::app

@@ -1,0 +1,24 @@
+/// The modes, the map and the rings of a run's samples, as files in its folder.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/modes_plan.h"
+#include "core/random.h"
+#include "diagnostics/verdict.h"
+#include "likelihoods/likelihood.h"
+
+namespace penumbra::app {
+
+struct ModesFound {
+  nlohmann::json summary;  ///< `modes` and, of the sky, `ring`, for summary.json
+  diagnostics::Verdict verdict;
+};
+
+/// Writes modes.json, modes/mean-1.npy, modes/sd-1.npy... and, of the sky, ring.csv. `samples` [N, C, H, W], finite, as
+/// the likelihood takes them; of more than `diagnostics::most_on_map` the first.
+ModesFound write_modes(const std::filesystem::path& folder, const ModesPlan& plan, const Likelihood& likelihood,
+                       const Tensor& samples, uint64_t seed);
+
+}  // namespace penumbra::app

@@ -1,0 +1,80 @@
+#include "diagnostics/alignment.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace penumbra::diagnostics {
+namespace {
+
+constexpr int most_passes = 10;
+
+/// 0, 1, ..., -2, -1: what a place in a discrete correlation stands for.
+int64_t signed_place(int64_t place, int64_t count) { return place > count / 2 ? place - count : place; }
+
+/// 0 within the bound, minus infinity outside, [H, W].
+Tensor bound(int64_t height, int64_t width, int64_t most) {
+  const auto far = [&](int64_t count) {
+    const auto place = at::arange(count);
+    return at::minimum(place, count - place) > most;
+  };
+  const auto outside = far(height).unsqueeze(1).logical_or(far(width).unsqueeze(0));
+  return at::zeros({height, width}, at::kDouble).masked_fill(outside, -INFINITY);
+}
+
+std::vector<Shift> best_shifts(const Tensor& spectra, const Tensor& reference, const Tensor& allowed) {
+  const auto height = allowed.size(0), width = allowed.size(1);
+  const auto product = spectra.conj() * at::fft_rfft2(reference).unsqueeze(0);
+  const auto correlation = at::fft_irfft2(product, at::IntArrayRef{height, width}).sum(1) + allowed;
+  const auto place = correlation.flatten(1).argmax(1);
+  std::vector<Shift> shifts;
+  for (int64_t i = 0; i < place.size(0); ++i) {
+    const auto at = place[i].item<int64_t>();
+    shifts.push_back({signed_place(at / width, height), signed_place(at % width, width)});
+  }
+  return shifts;
+}
+
+Tensor moved(const Tensor& images, const std::vector<Shift>& shifts) {
+  std::vector<Tensor> rolled;
+  for (int64_t i = 0; i < images.size(0); ++i)
+    rolled.push_back(images[i].roll({shifts[i].rows, shifts[i].columns}, {-2, -1}));
+  return at::stack(rolled);
+}
+
+int64_t median(std::vector<int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void centre(std::vector<Shift>& shifts) {
+  std::vector<int64_t> rows, columns;
+  for (const auto& shift : shifts) rows.push_back(shift.rows), columns.push_back(shift.columns);
+  const Shift middle{median(rows), median(columns)};
+  for (auto& shift : shifts) shift.rows -= middle.rows, shift.columns -= middle.columns;
+}
+
+bool same(const std::vector<Shift>& a, const std::vector<Shift>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Shift& p, const Shift& q) { return p.rows == q.rows && p.columns == q.columns; });
+}
+
+}  // namespace
+
+Alignment align(const Tensor& images, int64_t most) {
+  const auto x = images.detach().to(at::kCPU, at::kDouble);
+  const auto allowed = bound(x.size(2), x.size(3), most);
+  const auto spectra = at::fft_rfft2(x);
+  auto shifts = best_shifts(spectra, x[0], allowed);
+  for (int pass = 0; pass < most_passes; ++pass) {
+    auto next = best_shifts(spectra, moved(x, shifts).mean(0), allowed);
+    const bool settled = same(shifts, next);
+    shifts = std::move(next);
+    if (settled) break;
+  }
+  centre(shifts);
+  return {moved(x, shifts), std::move(shifts)};
+}
+
+}  // namespace penumbra::diagnostics
