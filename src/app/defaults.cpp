@@ -16,7 +16,7 @@ constexpr double annealed_resolution = 0.6;  // sigma_min over the SD of what th
 constexpr double annealed_pull = 0.2;        // of the denoiser's correction in a step
 constexpr double annealing_share = 0.9;      // of the steps; the others are taken when the schedule has settled
 constexpr int64_t annealed_steps = 400;
-constexpr double most_stretch = 5;  // of the step, where smooth images see less of the data than others
+constexpr double most_stretch = 4;  // of the step, where smooth images see less of the data than others
 // Chains without annealing: first choices.
 constexpr double resolution_multiple = 2;   // sigma over the SD of what the data determine best
 constexpr double largest_smoothing = 0.02;  // sigma over the width of the pixels' range

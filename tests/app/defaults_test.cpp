@@ -54,7 +54,7 @@ TEST(Defaults, AreTheFormulasOfTheDocumentation) {
   EXPECT_NEAR(sigma_0, 4 * std::sqrt(0.3), 0.1 * sigma_0);
   const double L_s = *problem.posterior.likelihood->smooth_curvature(), L = std::sqrt(L_g * L_s);
   ASSERT_LT(L_s, 0.9 * L_g);  // a random matrix magnifies smooth images less than others
-  ASSERT_GT(L_s, L_g / 25);   // the most that counts
+  ASSERT_GT(L_s, L_g / 16);   // the most that counts
   EXPECT_NEAR(derived(problem, "step_size"), 1 / L, 0.005 / L);
   EXPECT_NEAR(derived(problem, "schedule.alpha_0"), 0.2 * L, 0.01 * L);
   EXPECT_EQ(derived(problem, "pull"), 0.2);
