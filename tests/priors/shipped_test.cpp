@@ -22,6 +22,7 @@ struct Shipped {
   const char* name;
   Shape shape;
   const char* images;  ///< of ../shared, or ""
+  double black = -1;
 };
 
 void PrintTo(const Shipped& shipped, std::ostream* out) { *out << shipped.name; }
@@ -49,7 +50,7 @@ TEST_P(ShippedPriors, LoadsAndDenoisesAFlatImage) {
   EXPECT_EQ(network->image_shape(), GetParam().shape);
   // An image that none of them has seen, but noise is noise: most of its power must go.
   const double sigma = 0.2;
-  const auto black = at::full({1, 1, GetParam().shape[1], GetParam().shape[2]}, -1.0F);
+  const auto black = at::full({1, 1, GetParam().shape[1], GetParam().shape[2]}, GetParam().black, at::kFloat);
   const auto noisy = black + sigma * normal({1, 0, 0}, Stream::probe, black);
   const auto error = (network->denoise(noisy, sigma) - black).square().mean().item<double>();
   EXPECT_LT(error, sigma * sigma / 2);
@@ -87,7 +88,8 @@ TEST_P(ShippedPriors, BeatsDnCnnOnItsOwnKindOfImageByHalfADecibel) {
 INSTANTIATE_TEST_SUITE_P(Every, ShippedPriors,
                          testing::Values(Shipped{"face-64", {1, 64, 64}, ""}, Shipped{"brain-64", {1, 64, 64}, ""},
                                          Shipped{"face-128", {1, 128, 128}, "data/face128/test"},
-                                         Shipped{"brain-256", {1, 256, 256}, "data/brain256/test"}));
+                                         Shipped{"brain-256", {1, 256, 256}, "data/brain256/test"},
+                                         Shipped{"blackhole-64", {1, 64, 64}, "", 0}));
 
 }  // namespace
 }  // namespace penumbra
