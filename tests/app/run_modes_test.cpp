@@ -139,7 +139,9 @@ TEST(ModesSetting, IsThereForTheSkyOrWhereAsked) {
   const auto plan_of = [](const std::string& text) {
     auto settings = Settings::from_text(text, "c.yaml");
     auto likelihood = settings.section("likelihood");
-    return modes_setting(settings, likelihood, {1, 64, 64});
+    auto plan = modes_setting(settings, likelihood, {1, 64, 64});
+    settings.finish();
+    return plan;
   };
   const auto sky = plan_of("likelihood: {kind: interferometry, fov: 128, black: -1}\nmodes: {max_shift: 5}");
   ASSERT_TRUE(sky && sky->ring);
@@ -152,6 +154,7 @@ TEST(ModesSetting, IsThereForTheSkyOrWhereAsked) {
   ASSERT_TRUE(asked);
   EXPECT_FALSE(asked->ring);
   EXPECT_EQ(asked->options.align, diagnostics::Align::none);
+  EXPECT_TRUE(plan_of("likelihood: {kind: none}\nmodes: {align: none, max_shift: 5}"));
   EXPECT_THROW(plan_of("likelihood: {kind: none}\nmodes: {align: turn}"), InputError);
   EXPECT_THROW(plan_of("likelihood: {kind: none}\nmodes: {perplexity: 1}"), InputError);
 }
