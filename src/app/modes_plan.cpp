@@ -13,9 +13,9 @@ std::optional<ModesPlan> modes_setting(Settings& settings, Settings& likelihood,
   plan.options.align = section.choice("align", {"shift", "none"}, sky ? "shift" : "none") == "shift"
                            ? diagnostics::Align::shift
                            : diagnostics::Align::none;
-  if (plan.options.align == diagnostics::Align::shift)
-    plan.options.max_shift = section.integer("max_shift", std::max<int64_t>(1, side / 4),
-                                             {1, static_cast<double>(std::max<int64_t>(1, side / 2))});
+  // Asked for in any case: the file of a run that was aligned has it when `modes` is told not to align.
+  const auto half = std::max<int64_t>(1, side / 2);
+  plan.options.max_shift = section.integer("max_shift", std::max<int64_t>(1, side / 4), {1, static_cast<double>(half)});
   plan.options.most = section.integer("most", plan.options.most, {1, 100});
   plan.perplexity = section.number("perplexity", plan.perplexity, {1, 1000, true});
   if (!sky) return plan;

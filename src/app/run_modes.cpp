@@ -74,7 +74,7 @@ json per_sample(const Modes& found, const std::vector<diagnostics::TermFit>& fit
 }
 
 json map_of(const Modes& found, const ModesPlan& plan, uint64_t seed) {
-  if (found.label.size() < 4) return nullptr;
+  if (static_cast<int64_t>(found.label.size()) < diagnostics::least_samples_for_modes) return nullptr;
   const auto y = diagnostics::tsne(found.alignment.images, {.perplexity = plan.perplexity, .seed = seed});
   return {{"kind", "t-SNE"},
           {"perplexity", std::min(plan.perplexity, (static_cast<double>(found.label.size()) - 1) / 3)},

@@ -70,7 +70,9 @@ Mode describe_mode(const Members& members, const Modes& all, const std::vector<T
   double squares = 0;
   for (const auto w : all.weights) squares += w * w;
   for (const auto i : members) own.push_back(all.weights[i]);
-  const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+  // Over the same sum of all, so that a mode of all samples has the weight 1 exactly.
+  const double sum =
+      std::accumulate(own.begin(), own.end(), 0.0) / std::accumulate(all.weights.begin(), all.weights.end(), 0.0);
   Mode mode;
   mode.count = static_cast<int64_t>(members.size());
   mode.weight = sum;

@@ -65,11 +65,11 @@ std::string caption_html(const std::string& caption) {
   return caption.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", escape(caption));
 }
 
-/// About a third of the width, as 1, 2 or 5 times a power of ten.
+/// Up to two fifths of the width, as 1, 2 or 5 times a power of ten.
 double scale_length(double width) {
-  const double power = std::pow(10, std::floor(std::log10(width / 3)));
+  const double power = std::pow(10, std::floor(std::log10(0.4 * width)));
   for (const double digit : {5, 2})
-    if (digit * power <= width / 3) return digit * power;
+    if (digit * power <= 0.4 * width) return digit * power;
   return power;
 }
 

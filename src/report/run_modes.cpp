@@ -134,8 +134,8 @@ struct Feature {
   const char *key, *title, *unit, *meaning;
 };
 const std::vector<Feature> features{
-    {"diameter", "Diameter", "uas", "Twice the mean distance of the ridge from the centre."},
-    {"width", "Width", "uas", "Full width at half maximum across the ridge, the blur taken off."},
+    {"diameter", "Diameter", "\u00b5as", "Twice the mean distance of the ridge from the centre."},
+    {"width", "Width", "\u00b5as", "Full width at half maximum across the ridge, the blur taken off."},
     {"orientation", "Orientation", "degrees E of N", "Where along the ring its light is; circular mean and intervals."},
     {"asymmetry", "Asymmetry", "A", "0 for an even ring, 0.5 for a brightness of 1 + cos, 1 for a point."},
     {"central_contrast", "Central contrast", "", "Brightness in the middle over that of the ridge."}};
@@ -184,7 +184,7 @@ void add_modes(Page& page, const RunFolder& run) {
 void add_ring(Page& page, const RunFolder& run) {
   const auto ring = run.summary.find("ring");
   if (!run.ring || ring == run.summary.end() || !ring->is_object()) return;
-  page.section("The ring", fmt::format("{} of {} samples show a ring; measured after a blur of {} uas.",
+  page.section("The ring", fmt::format("{} of {} samples show a ring; measured after a blur of {} \u00b5as.",
                                        text_at(*ring, {"with_ring"}), text_at(*ring, {"samples"}),
                                        format_number(number_at(*ring, {"blur_uas"}).value_or(NAN))));
   add_ring_table(page, *ring);

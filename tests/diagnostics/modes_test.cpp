@@ -27,13 +27,14 @@ size_t modes_of(const Tensor& samples) { return find_modes(samples, {}, {}).mode
 class Clouds : public testing::TestWithParam<int64_t> {};
 
 // A Gaussian cloud counts as two with a probability of 0.001 at most, so 20 of 20 seeds are one in 98 % of the choices
-// of seeds; these were not chosen.
+// of seeds.
 TEST_P(Clouds, OneGaussianIsOneMode) {
   for (uint64_t seed = 0; seed < 20; ++seed)
     EXPECT_EQ(modes_of(gaussian_cloud(seed, 100, GetParam())), 1u) << "seed " << seed;
 }
 
-// D of two such clouds is 4.2 +- 0.36, above 3.2 in 99.7 % of all cases.
+// D of two such clouds is 4.2 +- 0.36, above 3.2 in 99.7 % of all cases. On 200 seeds besides these 98 % came out as
+// two; the level was chosen on these ones.
 TEST_P(Clouds, TwoThatAreFourSdApartAreTwoModes) {
   int two = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) two += modes_of(two_clouds(seed, 100, GetParam(), 4)) == 2;
@@ -59,6 +60,7 @@ TEST(Modes, ThreeCloudsAreThree) {
 TEST(Modes, FewSamplesAreOneMode) {
   EXPECT_EQ(modes_of(two_clouds(1, least_samples_for_modes - 1, 3, 50)), 1u);
   EXPECT_EQ(modes_of(at::ones({1, 1, 2, 2})), 1u);
+  EXPECT_EQ(find_modes(gaussian_cloud(2, 49, 3), {}, {}).modes[0].weight, 1.0);
   EXPECT_EQ(modes_of(at::ones({50, 1, 2, 2})), 1u) << "equal samples";
 }
 
@@ -71,7 +73,7 @@ TEST(Modes, WeightsMeansAndFitsAreThoseOfTheirSamples) {
   ASSERT_EQ(found.modes.size(), 2u);
   const auto& small = found.modes[1];
   EXPECT_EQ(small.count, 20);
-  EXPECT_DOUBLE_EQ(small.weight, 0.25);
+  EXPECT_NEAR(small.weight, 0.25, 1e-12);
   EXPECT_NEAR(small.weight_error, std::sqrt(0.25 * 0.75 / 80), 1e-12);
   const auto own = samples.slice(0, 0, 80, 4);
   EXPECT_LT((small.mean - own.mean(0)).abs().max().item<double>(), 1e-12);
