@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/denoiser_curvature.h"
 #include "theory/bounds.h"
 
 namespace penumbra::app {
@@ -208,13 +209,24 @@ class Deriver {
   Found annealed_step() {
     const double L_g = curvature("step_size"), sigma_0 = read("schedule.sigma_0");
     const double prior = annealed_pull * sigma_0 * sigma_0;
-    // Through the denoiser the data pull on images alone: stability then asks for less than L_g, and more than what
-    // smooth images see. Once sigma is small, pull cuts the step anyway.
-    const double L_s = through_denoiser_ ? posterior_.likelihood->smooth_curvature().value_or(L_g) : L_g;
-    const double L = std::sqrt(L_g * std::clamp(L_s, L_g / most_stretch / most_stretch, L_g));
+    const double L = through_denoiser_ ? curvature_of_images(L_g) : L_g;
     if (L * prior <= 1) return {prior, "pull sigma_0^2: the longest that the prior allows"};
     if (L == L_g) return {1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}: half of what is stable", L_g)};
-    return {1 / L, fmt::format("1 / sqrt(L_g L_s), L_g = {:.3g}, L_s = {:.3g} along smooth images", L_g, L_s)};
+    return {1 / L, fmt::format("1 / {:.3g}, the curvature that images see, where L_g = {:.3g}", L, L_g)};
+  }
+
+  /// Through the denoiser the data pull on images alone, and stability asks for less than L_g: for something between
+  /// it and what smooth images see. Where the prior's own Jacobian says more, that counts: at the smallest sigma
+  /// that has the whole step, for then pull cuts it.
+  double curvature_of_images(double L_g) {
+    const double L_s = posterior_.likelihood->smooth_curvature().value_or(L_g);
+    double L = std::sqrt(L_g * std::clamp(L_s, L_g / most_stretch / most_stretch, L_g));
+    for (int round = 0; round < 3 && L < L_g; ++round) {
+      const auto [low, high] = posterior_.prior->sigma_range();
+      const double sigma = std::clamp(1 / std::sqrt(annealed_pull * L), low, high);
+      L = std::clamp(curvature_through_denoiser(posterior_, sigma, read("schedule.sigma_0")).value_or(L_g), L, L_g);
+    }
+    return L;
   }
 
   /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.

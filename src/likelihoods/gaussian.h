@@ -22,6 +22,8 @@ class GaussianLikelihood : public Likelihood {
 
   const ForwardModel& model() const { return *A_; }
   const Tensor& data() const { return y_; }
+  /// Real numbers where the data are, in their precision.
+  at::TensorOptions real_options() const;
 
  protected:
   Tensor do_value(const Tensor& x) const override;
@@ -29,8 +31,6 @@ class GaussianLikelihood : public Likelihood {
 
  private:
   double largest_eigenvalue() const;
-  /// Where the data are, in their precision.
-  at::TensorOptions real_options() const;
 
   std::shared_ptr<const ForwardModel> A_;
   Tensor y_;

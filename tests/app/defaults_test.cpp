@@ -52,10 +52,12 @@ TEST(Defaults, AreTheFormulasOfTheDocumentation) {
   EXPECT_NEAR(sigma_min, 0.6 / std::sqrt(L_g), 0.005 * sigma_min);
   // Four SDs from 64 draws of 12 pixels: the SD is known to 1/sqrt(2 * 768).
   EXPECT_NEAR(sigma_0, 4 * std::sqrt(0.3), 0.1 * sigma_0);
-  const double L_s = *problem.posterior.likelihood->smooth_curvature(), L = std::sqrt(L_g * L_s);
-  ASSERT_LT(L_s, 0.9 * L_g);  // a random matrix magnifies smooth images less than others
-  ASSERT_GT(L_s, L_g / 16);   // the most that counts
-  EXPECT_NEAR(derived(problem, "step_size"), 1 / L, 0.005 / L);
+  // A random matrix magnifies smooth images less than others; but pixels that are independent are not smooth, and the
+  // denoiser lets all directions pass: (1 + sigma^2/0.3)^-2 of L_g, at the smallest sigma with the whole step.
+  ASSERT_LT(*problem.posterior.likelihood->smooth_curvature(), 0.9 * L_g);
+  const double L = 1 / derived(problem, "step_size");
+  EXPECT_LT(L, 1.01 * L_g);
+  EXPECT_GT(L, 0.9 * L_g);
   EXPECT_NEAR(derived(problem, "schedule.alpha_0"), 0.2 * L, 0.01 * L);
   EXPECT_EQ(derived(problem, "pull"), 0.2);
   EXPECT_NEAR(problem.sampler->step_size(), 0.2 * sigma_min * sigma_min, 1e-15);
@@ -124,7 +126,9 @@ TEST(Defaults, SampleTheExactPosteriorOfAGaussianProblem) { expect_posterior(0.3
 TEST(Defaults, HugeNoiseGivesThePrior) { expect_posterior(1e4); }
 
 TEST(Defaults, TinyNoiseIsStable) {
-  auto problem = load(gaussian_prior + likelihood(1e-5), {"sampler.precision=float64", "chains=8"});
+  // Five decades of sigma take more than the default's steps.
+  auto problem =
+      load(gaussian_prior + likelihood(1e-5), {"sampler.precision=float64", "chains=8", "sampler.steps=1200"});
   ChainRun run(problem.plan, problem.posterior, *problem.sampler, problem.initial_state(problem.plan));
   ASSERT_EQ(run.run(), Outcome::finished);
   EXPECT_LT(run.state().x.abs().max().item<double>(), 10);

@@ -173,7 +173,7 @@ TEST(BlackHoleImage, IsFiniteAtTheEndsOfAllRanges) {
     }
 }
 
-TEST(Sky, InterpolatesWhereItsGridIsAndReachesItsExtent) {
+TEST(SkyGrid, InterpolatesWhereItsGridIsAndReachesItsExtent) {
   const Sky sky(0.9, 1.2, 20);
   std::vector<float> across;
   double nearest = 1e9;
