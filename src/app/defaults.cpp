@@ -36,6 +36,9 @@ double round_down(double value) {
   return std::floor(value / unit * (1 + 1e-12)) * unit;
 }
 
+/// The next power of 1.1: a GPU's sums differ from run to run, and the same problem should have the same settings.
+double above(double value) { return std::pow(1.1, std::ceil(std::log(value) / std::log(1.1))); }
+
 class Deriver {
  public:
   Deriver(Settings& sampler, const SamplerEntry& entry, const Posterior& posterior)
@@ -224,7 +227,8 @@ class Deriver {
     for (int round = 0; round < 3 && L < L_g; ++round) {
       const auto [low, high] = posterior_.prior->sigma_range();
       const double sigma = std::clamp(1 / std::sqrt(annealed_pull * L), low, high);
-      L = std::clamp(curvature_through_denoiser(posterior_, sigma, read("schedule.sigma_0")).value_or(L_g), L, L_g);
+      const auto seen = curvature_through_denoiser(posterior_, sigma, read("schedule.sigma_0"));
+      L = std::clamp(seen ? above(*seen) : L_g, L, L_g);
     }
     return L;
   }

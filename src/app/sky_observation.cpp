@@ -1,6 +1,7 @@
 #include "app/sky_observation.h"
 
 #include <ATen/ATen.h>
+#include <fmt/ranges.h>
 
 #include "core/error.h"
 #include "core/nearest.h"

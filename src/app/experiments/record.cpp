@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -19,24 +20,46 @@ namespace {
 
 using nlohmann::json;
 
-/// The processor's name where Linux tells it; a time without it says little.
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
+/// What stands behind the first `key:` of a file of Linux, or "unknown".
+std::string told(const std::filesystem::path& path, const std::string& key) {
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(std::min(line.find(':') + 2, line.size()));
+    if (line.rfind(key, 0) == 0) {
+      const auto at = line.find_first_not_of(" \t", line.find(':') + 1);
+      return at == line.npos ? "unknown" : line.substr(at);
+    }
   return "unknown";
+}
+
+/// The NVIDIA driver's names of its cards. LibTorch tells them, too, but not one that was built without CUDA.
+std::vector<std::string> graphics_cards() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& card : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none))
+    names.push_back(told(card.path() / "information", "Model"));
+  return names;
 }
 
 json machine() {
   utsname system{};
   uname(&system);
   return {{"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
-          {"processor", processor()},
+          // A time without these says little.
+          {"processor", told("/proc/cpuinfo", "model name")},
+          {"graphics_cards", graphics_cards()},
           {"cores", std::thread::hardware_concurrency()},
           {"threads", at::get_num_threads()}};
 }
 
 }  // namespace
+
+std::string device_in_words(const at::Device& device) {
+  if (!device.is_cuda()) return told("/proc/cpuinfo", "model name");
+  const auto cards = graphics_cards();
+  return cards.empty()
+             ? device.str()
+             : cards[std::min(cards.size() - 1, static_cast<size_t>(std::max(0, static_cast<int>(device.index()))))];
+}
 
 bool all_passed(const std::vector<Check>& checks) {
   return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passed; });

@@ -17,6 +17,9 @@ struct Check {
   std::string detail;  ///< the numbers
 };
 
+/// The name of the processor or of the graphics card.
+std::string device_in_words(const at::Device& device);
+
 bool all_passed(const std::vector<Check>& checks);
 
 /// One line a failure, then the count.

@@ -117,8 +117,8 @@ int write(const Comparison& comparison, const ExperimentOptions& options) {
                  fmt::format("# {}\n\n{}; seed {}; {:.0f} s on {}\n\n## Reconstruction\n\n{}\n## Uncertainty\n\n{}\n## "
                              "Settings\n\n{}",
                              comparison.title, images_in_words(comparison), options.seed, comparison.seconds,
-                             comparison.tasks.front().problem.placement.device.str(), markdown(reconstruction),
-                             markdown(uncertainty), markdown(settings_table(comparison))));
+                             device_in_words(comparison.tasks.front().problem.placement.device),
+                             markdown(reconstruction), markdown(uncertainty), markdown(settings_table(comparison))));
   io::write_file(out / "reconstruction.csv", csv(reconstruction));
   io::write_file(out / "uncertainty.csv", csv(uncertainty));
   io::write_file(out / "images.csv", csv(image_table(comparison)));

@@ -96,7 +96,7 @@ int run(const ExperimentOptions& options) {
   io::write_file(options.out / "table.md",
                  fmt::format("# Seconds an iteration\n\nMedian of {} iterations, on {}; the paper's are of another "
                              "network (94 million parameters, 256 x 256) on an A100.\n\n{}",
-                             iterations, options.device.str(), markdown(table)));
+                             iterations, device_in_words(options.device), markdown(table)));
   io::write_file(options.out / "table.csv", csv(table));
   write_record("runtime", options, {{"iterations", iterations}, {"device", options.device.str()}}, {}, seconds);
   fmt::print("\n{}", aligned(table));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/experiments/linear/comparison.h"
+#include "core/yaml.h"
 
 namespace penumbra::app::linear {
 namespace {
@@ -73,8 +74,8 @@ TextTable settings_table(const Comparison& comparison) {
   TextTable table{{"task", "method", "sampler", "steps", "chains", "seconds", "ms a step"}, {}};
   for (const auto& [problem, reconstructions] : comparison.tasks)
     for (const auto& r : reconstructions)
-      table.rows.push_back({problem.task.key, r.method, r.sampler, std::to_string(r.steps), std::to_string(r.chains),
-                            fmt::format("{:.1f}", r.seconds),
+      table.rows.push_back({problem.task.key, r.method, yaml::format_flow(*yaml::parse(r.sampler, r.method)),
+                            std::to_string(r.steps), std::to_string(r.chains), fmt::format("{:.1f}", r.seconds),
                             fmt::format("{:.2f}", 1e3 * r.seconds / static_cast<double>(r.steps))});
   return table;
 }
