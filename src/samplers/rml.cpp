@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/blur.h"
 #include "samplers/differences.h"
 #include "samplers/sampler.h"
 
@@ -28,13 +29,6 @@ Tensor bell(int64_t count, double sd, const at::TensorOptions& options) {
   return (-0.5 * (t / sd).square()).exp();
 }
 
-/// [side, side]: the product by it blurs, light at the edge stays within.
-Tensor blur_matrix(int64_t side, double sd, const at::TensorOptions& options) {
-  const auto t = at::arange(side, options);
-  const auto weights = (-0.5 * ((t.unsqueeze(0) - t.unsqueeze(1)) / sd).square()).exp();
-  return weights / weights.sum(0, true);
-}
-
 class RegularisedLikelihood final : public Sampler {
  public:
   struct Options {
@@ -48,7 +42,7 @@ class RegularisedLikelihood final : public Sampler {
     const auto& g = *posterior_.likelihood;
     const auto m = prior_image(state.x);
     const auto start = state.k == 0 ? m.expand_as(state.x).contiguous() : state.x - options_.black;
-    const auto found = improved(state.k == 0 ? start : blurred(start), m);
+    const auto found = improved(state.k == 0 ? start : gaussian_blur(start, options_.blur), m);
     const auto before = objective(start, m), after = objective(found, m), lower = after < before;
     state.x = at::where(per_chain(lower, start), found, start) + options_.black;
     ++state.k;
@@ -69,13 +63,6 @@ class RegularisedLikelihood final : public Sampler {
     const auto shape =
         at::outer(bell(like.size(2), sd, like.options()), bell(like.size(3), sd, like.options())).clamp_min(1e-4);
     return (options_.prior_mean / shape.mean() * shape).view({1, 1, like.size(2), like.size(3)});
-  }
-
-  Tensor blurred(const Tensor& x) const {
-    if (options_.blur == 0) return x;
-    const auto rows = blur_matrix(x.size(2), options_.blur, x.options());
-    const auto columns = blur_matrix(x.size(3), options_.blur, x.options());
-    return rows.matmul(x).matmul(columns.t());
   }
 
   /// Per pixel, [2, N, C, H, W] to [1, N, 1, H, W].

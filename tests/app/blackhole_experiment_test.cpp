@@ -128,12 +128,12 @@ TEST(Sample, RmlKnowsTheFluxAndFitsTheData) {
   const Method method{"MEM", "{kind: rml, entropy: 0.3, steps: 6, inner_steps: 300}"};
   const auto prior = make_prior(
       Settings::from_text("{kind: gaussian, image_shape: [1, 32, 32], mean: 0, variance: 1}", "test"), placement);
-  const auto sampled =
-      sample(method, sky(), prior, {.chains = 7, .seed = 1, .placement = placement}, [](auto, auto) {});
-  EXPECT_FALSE(sampled.random);
+  const auto prepared = prepare(method, sky(), prior, 1);
+  const auto sampled = sample(prepared, prior, {.chains = 7, .seed = 1, .placement = placement}, [](auto, auto) {});
+  EXPECT_FALSE(prepared.entry->random);
   ASSERT_EQ(sampled.samples.sizes(), (at::IntArrayRef{1, 1, side, side}));
-  EXPECT_TRUE(test::contains(sampled.sampler, fmt::format("prior_mean: {:.6g}", sky().mean_pixel())))
-      << sampled.sampler;
+  EXPECT_TRUE(test::contains(prepared.resolved, fmt::format("prior_mean: {:.6g}", sky().mean_pixel())))
+      << prepared.resolved;
   const auto r = judge(sky(), sampled.samples);
   EXPECT_LT(r.quality.chi2_phase, 2);
   EXPECT_LT(r.quality.chi2_amplitude, 2);
@@ -147,9 +147,10 @@ TEST(Sample, ChainsDoNotDependOnTheirBatch) {
                       "alpha_0: 100}}"};
   const auto prior = make_prior(
       Settings::from_text("{kind: gaussian, image_shape: [1, 32, 32], mean: 0.1, variance: 0.05}", "test"), placement);
+  const auto prepared = prepare(method, sky(), prior, 1);
   const auto quietly = [](int64_t, int64_t) {};
-  const auto ten = sample(method, sky(), prior, {.chains = 10, .seed = 1, .placement = placement}, quietly);
-  const auto eight = sample(method, sky(), prior, {.chains = 8, .seed = 1, .placement = placement}, quietly);
+  const auto ten = sample(prepared, prior, {.chains = 10, .seed = 1, .placement = placement}, quietly);
+  const auto eight = sample(prepared, prior, {.chains = 8, .seed = 1, .placement = placement}, quietly);
   ASSERT_EQ(ten.last.size(0), 10);
   EXPECT_LT(test::relative_error(ten.last.narrow(0, 0, 8), eight.last), 1e-9);
 }

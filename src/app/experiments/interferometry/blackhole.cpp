@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/experiments/interferometry/comparison.h"
+#include "app/experiments/interferometry/network.h"
 #include "app/experiments/linear/method_file.h"
 #include "app/progress.h"
 #include "core/error.h"
@@ -18,7 +19,6 @@ using namespace interferometry;
 
 /// What the dirty image is called; it is no sampler.
 const std::string dirty = "dirty";
-const std::string prior_name = "blackhole-64";
 
 /// The weights were chosen on other images of the generator (docs/experiments.md).
 std::vector<Method> methods(const ExperimentOptions& options) {
@@ -28,44 +28,45 @@ std::vector<Method> methods(const ExperimentOptions& options) {
     return {name, fmt::format("{{kind: {}, steps: {}}}", kind, steps)};
   };
   return {{dirty, ""},
-          {"MEM", "{kind: rml, entropy: 1}"},
-          {"TV", "{kind: rml, tv: 1}"},
+          {"MEM", "{kind: rml, entropy: 0.3}"},
+          {"TV", "{kind: rml, tv: 0.3}"},
           apmc("APMC-RED", "apmc-red"),
           apmc("APMC-PnP", "apmc-pnp")};
 }
 
-struct Network {
-  std::shared_ptr<const Score> prior;
-  std::string digest;  ///< of its weights
+/// Where a cell is kept, and what it depends on besides method, image and prior.
+struct Keeping {
+  std::filesystem::path folder;
+  std::string key, setup;
 };
 
-Network read_network(const Placement& placement) {
-  const auto settings = Settings::from_text(fmt::format("{{kind: network, name: {}}}", prior_name), prior_name);
-  Network network{make_prior(settings, placement), ""};
-  for (const auto& file : settings.files()) network.digest += io::format_checksum(io::checksum(io::read_file(file)));
-  return network;
+std::string digest(const Tensor& image) {
+  return io::format_checksum(io::checksum({static_cast<const char*>(image.data_ptr()), image.nbytes()}));
 }
 
+/// One cell of the table: what OUT/kept has of it, or made anew.
 Reconstruction reconstruct(const Method& method, const SkyCase& sky, const Network& network,
-                           const SamplingOptions& sampling, const OnStep& on_step) {
+                           const SamplingOptions& sampling, const Keeping& keeping, const OnStep& on_step) {
   if (method.name == dirty) {
     auto result = judge(sky, dirty_image(sky).unsqueeze(0));
     result.random = false;
     result.chains = 1;
     return result;
   }
-  const auto sampled = sample(method, sky, network.prior, sampling, on_step);
+  const auto prepared = prepare(method, sky, network.prior, sampling.seed);
+  const auto made_from =
+      fmt::format("{} | {} | {} | image {} | {} chains | seed {} | prior {}", PENUMBRA_VERSION, prepared.resolved,
+                  keeping.setup, digest(sky.truth), sampling.chains, sampling.seed, network.digest);
+  if (auto done = kept(keeping.folder, keeping.key, made_from)) return *done;
+  const auto sampled = sample(prepared, network.prior, sampling, on_step);
   auto result = judge(sky, sampled.samples);
-  result.sampler = sampled.sampler;
-  result.random = sampled.random;
+  result.sampler = prepared.resolved;
+  result.random = prepared.entry->random;
   result.chains = sampled.chains;
-  result.steps = sampled.steps;
+  result.steps = prepared.steps;
   result.seconds = sampled.seconds;
+  keep(result, keeping.folder, keeping.key, made_from);
   return result;
-}
-
-std::string digest(const Tensor& image) {
-  return io::format_checksum(io::checksum({static_cast<const char*>(image.data_ptr()), image.nbytes()}));
 }
 
 std::string describe(const SkySetup& setup) {
@@ -73,7 +74,7 @@ std::string describe(const SkySetup& setup) {
       "The Event Horizon Telescope of 2017 on M87: {:g} Jy in {:g} uas, thermal noise, random phases and gains of {:g} "
       "% "
       "of each station, {:g} % of |V| that do not close",
-      setup.flux, setup.fov, 100 * setup.gain_sd, 100 * setup.systematic_noise);
+      setup.flux, setup.fov, 100 * setup.gain_sd, 100 * setup.preparation.systematic_noise);
 }
 
 int run_blackhole(const ExperimentOptions& options) {
@@ -102,23 +103,17 @@ int run_blackhole(const ExperimentOptions& options) {
     const auto sky = observe_sky(truth, setup, options.seed + 1000 * static_cast<uint64_t>(i), placement);
     const auto& name = comparison.truths.names[static_cast<size_t>(i)];
     for (size_t m = 0; m < list.size(); ++m) {
-      const auto key = fmt::format("{}.{}", list[m].name, i + 1);
-      const auto made_from = fmt::format("{} | {} | {} | image {} | {} | {} chains | seed {} | prior {}",
-                                         PENUMBRA_VERSION, list[m].sampler, comparison.setup, digest(truth), i,
-                                         sampling.chains, options.seed, network.digest);
-      auto done = kept(options.out / "kept", key, made_from);
-      if (!done) {
-        done = reconstruct(list[m], sky, network, sampling, [&](int64_t k, int64_t steps) {
-          if (interrupted()) input_error("{}: interrupted; the same command goes on", options.out.string());
-          progress.show(k, steps, fmt::format("  {} {}", name, list[m].name));
-        });
-        keep(*done, options.out / "kept", key, made_from);
-      }
-      const auto& q = done->quality;
+      const Keeping keeping{options.out / "kept", fmt::format("{}.{}", list[m].name, i + 1),
+                            fmt::format("{}, noise {}", comparison.setup, i)};
+      auto done = reconstruct(list[m], sky, network, sampling, keeping, [&](int64_t k, int64_t steps) {
+        if (interrupted()) input_error("{}: interrupted; the same command goes on", options.out.string());
+        progress.show(k, steps, fmt::format("  {} {}", name, list[m].name));
+      });
+      const auto& q = done.quality;
       fmt::print("{:<12} {:<10} {:6.2f} dB  corr. {:.3f}  chi2 {:6.2f} {:6.2f}  in 3 SD {:.3f}  {:.1f} s\n", name,
-                 list[m].name, q.psnr, q.ncc, q.chi2_phase, q.chi2_amplitude, q.coverage, done->seconds);
+                 list[m].name, q.psnr, q.ncc, q.chi2_phase, q.chi2_amplitude, q.coverage, done.seconds);
       std::fflush(stdout);
-      comparison.methods[m].images.push_back(std::move(*done));
+      comparison.methods[m].images.push_back(std::move(done));
     }
   }
   // A quick run is too short for claims, and other methods are not what they are about.

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/experiments/linear/reconstruction.h"
 #include "diagnostics/alignment.h"
 #include "diagnostics/metrics.h"
 #include "diagnostics/ring.h"
@@ -21,11 +20,6 @@ using diagnostics::RingOptions;
 using nlohmann::json;
 
 const double nothing = std::nan("");
-
-double cross_correlation(const Tensor& a, const Tensor& b) {
-  const auto p = a - a.mean(), q = b - b.mean();
-  return ((p * q).sum() / (p.square().sum() * q.square().sum()).sqrt()).item<double>();
-}
 
 /// Mean over the samples of one kind of data.
 double chi2(const std::vector<Misfit>& misfits, const std::string& term) {
@@ -56,14 +50,6 @@ bool records(const SamplerEntry& entry, int64_t k, int64_t steps) {
   return entry.random && entry.langevin && 10 * k > 9 * steps && (steps - k) % 5 == 0;
 }
 
-linear::Prepared prepared_for(const Method& method, const SkyCase& sky, const std::shared_ptr<const Score>& prior,
-                              uint64_t seed) {
-  auto settings = Settings::from_text(method.sampler, method.name);
-  if (settings.text("kind", "apmc-pnp") == "rml")
-    settings.set_default("prior_mean", fmt::format("{:.6g}", sky.mean_pixel()));
-  return linear::prepare(settings, {sky.likelihood, prior}, seed);
-}
-
 }  // namespace
 
 const std::vector<QualityField>& quality_fields() {
@@ -77,6 +63,11 @@ const std::vector<QualityField>& quality_fields() {
                                                 {"diameter_error", &Quality::diameter_error},
                                                 {"with_ring", &Quality::with_ring}};
   return fields;
+}
+
+double cross_correlation(const Tensor& a, const Tensor& b) {
+  const auto p = a - a.mean(), q = b - b.mean();
+  return ((p * q).sum() / (p.square().sum() * q.square().sum()).sqrt()).item<double>();
 }
 
 Reconstruction judge(const SkyCase& sky, const Tensor& samples) {
@@ -108,16 +99,20 @@ Reconstruction judge(const SkyCase& sky, const Tensor& samples) {
   return result;
 }
 
-Sampled sample(const Method& method, const SkyCase& sky, const std::shared_ptr<const Score>& prior,
+linear::Prepared prepare(const Method& method, const SkyCase& sky, const std::shared_ptr<const Score>& prior,
+                         uint64_t seed) {
+  auto settings = Settings::from_text(method.sampler, method.name);
+  if (settings.text("kind", "apmc-pnp") == "rml")
+    settings.set_default("prior_mean", fmt::format("{:.6g}", sky.mean_pixel()));
+  return linear::prepare(settings, {sky.likelihood, prior}, seed);
+}
+
+Sampled sample(const linear::Prepared& prepared, const std::shared_ptr<const Score>& prior,
                const SamplingOptions& options, const OnStep& on_step) {
   const c10::NoGradGuard no_gradients;
   const auto begin = std::chrono::steady_clock::now();
-  const auto prepared = prepared_for(method, sky, prior, options.seed);
   Sampled result;
-  result.sampler = prepared.resolved;
-  result.random = prepared.entry->random;
-  result.steps = prepared.steps;
-  const auto chains = result.chains = result.random ? options.chains : 1;
+  const auto chains = result.chains = prepared.entry->random ? options.chains : 1;
   const auto group = chains_at_once(*prepared.sampler, chains, options.placement);
   std::vector<Tensor> all, last;
   for (int64_t first = 0; first < chains; first += group) {
@@ -135,11 +130,6 @@ Sampled sample(const Method& method, const SkyCase& sky, const std::shared_ptr<c
   result.last = at::cat(last);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
-}
-
-std::string resolved_sampler(const Method& method, const SkyCase& sky, const std::shared_ptr<const Score>& prior,
-                             uint64_t seed) {
-  return prepared_for(method, sky, prior, seed).resolved;
 }
 
 void keep(const Reconstruction& r, const std::filesystem::path& folder, const std::string& key,

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "app/experiments/interferometry/sky_case.h"
-#include "app/experiments/linear/method.h"
+#include "app/experiments/linear/reconstruction.h"
 #include "priors/score.h"
 
 namespace penumbra::app::interferometry {
@@ -42,6 +42,9 @@ struct Reconstruction {
   bool diverged = false;
 };
 
+/// Of two images, their means taken off: 1 for the same up to brightness and contrast.
+double cross_correlation(const Tensor& a, const Tensor& b);
+
 /// From samples [N, 1, H, W]: moved onto one another, then their mean onto the truth.
 Reconstruction judge(const SkyCase& sky, const Tensor& samples);
 
@@ -49,9 +52,7 @@ Reconstruction judge(const SkyCase& sky, const Tensor& samples);
 struct Sampled {
   Tensor samples;  ///< float64 [N, 1, H, W] on the CPU, chain by chain within an iterate
   Tensor last;     ///< the last iterates, [chains, 1, H, W]
-  std::string sampler;
-  bool random = true;
-  int64_t chains = 0, steps = 0;
+  int64_t chains = 0;
   double seconds = 0;
 };
 using OnStep = std::function<void(int64_t k, int64_t steps)>;
@@ -63,12 +64,11 @@ struct SamplingOptions {
 };
 
 /// The settings that a method leaves out are derived; `rml` is told what the flux says of the mean pixel.
-Sampled sample(const Method& method, const SkyCase& sky, const std::shared_ptr<const Score>& prior,
-               const SamplingOptions& options, const OnStep& on_step);
+linear::Prepared prepare(const Method& method, const SkyCase& sky, const std::shared_ptr<const Score>& prior,
+                         uint64_t seed);
 
-/// The sampler's configuration, every key, as `sample` will have it.
-std::string resolved_sampler(const Method& method, const SkyCase& sky, const std::shared_ptr<const Score>& prior,
-                             uint64_t seed);
+Sampled sample(const linear::Prepared& method, const std::shared_ptr<const Score>& prior,
+               const SamplingOptions& options, const OnStep& on_step);
 
 /// What a finished one is kept as, so that an experiment that was stopped goes on: FOLDER/KEY.json and KEY.npy.
 void keep(const Reconstruction& reconstruction, const std::filesystem::path& folder, const std::string& key,

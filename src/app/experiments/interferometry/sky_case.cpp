@@ -4,8 +4,6 @@
 
 #include "core/random.h"
 #include "vlbi/array_file.h"
-#include "vlbi/averaging.h"
-#include "vlbi/closures.h"
 
 namespace penumbra::app::interferometry {
 namespace {
@@ -36,6 +34,37 @@ SkySetup m87_setup() {
   return setup;
 }
 
+SkySetup sgra_setup() {
+  SkySetup setup;
+  setup.plan.stations = *vlbi::known_array("EHT9");
+  setup.plan.source = "SgrA";
+  setup.plan.right_ascension = 17.761122472222223;
+  setup.plan.declination = -28.992189444444445;
+  setup.plan.clock = vlbi::Clock::sidereal;
+  setup.plan.min_elevation = 15;
+  setup.plan.opacity = 0.1;
+  setup.plan.hands = 1;
+  setup.fov = 160;
+  setup.flux = 2;
+  setup.flux_sd = 0.05;
+  setup.preparation = {.average_scans = false, .min_baseline = 0, .systematic_noise = 0, .min_snr = 0};
+  setup.closures.rule = vlbi::ClosureRule::ehtim_min;
+  return setup;
+}
+
+std::shared_ptr<const InterferometryLikelihood> closure_likelihood(const SkyCase& sky, const SkySetup& setup,
+                                                                   const Terms& terms, const Placement& placement) {
+  InterferometryOptions options;
+  options.grid = sky.grid;
+  options.jy_per_unit = setup.flux / sky.truth.sum().item<double>();
+  options.closure_phase = terms.closure_phase;
+  options.log_closure_amplitude = terms.log_closure_amplitude;
+  options.flux = {1, setup.flux, setup.flux_sd};
+  return std::make_shared<InterferometryLikelihood>(Shape{1, sky.grid.height, sky.grid.width}, sky.observed,
+                                                    vlbi::form_closures(sky.observed, setup.closures), options,
+                                                    placement);
+}
+
 double SkyCase::mean_pixel() const { return truth.mean().item<double>(); }
 
 SkyCase observe_sky(const Tensor& truth, const SkySetup& setup, uint64_t seed, const Placement& placement) {
@@ -45,28 +74,20 @@ SkyCase observe_sky(const Tensor& truth, const SkySetup& setup, uint64_t seed, c
   sky.fov = setup.fov;
   const auto height = truth.size(1), width = truth.size(2);
   sky.grid = {height, width, setup.fov / static_cast<double>(width) * vlbi::microarcsecond, vlbi::Pulse::triangle};
-  const double jy_per_unit = setup.flux / truth.sum().item<double>();
   auto seen = vlbi::plan_observation(setup.plan, "observation");
   io::SkyImage image;
-  image.pixels = jy_per_unit * sky.truth[0];
+  image.pixels = setup.flux / sky.truth.sum() * sky.truth[0];
   image.pixel_radians = sky.grid.pixel;
   vlbi::observe_image(seen, image);
-  add_systematic_noise(seen, setup.systematic_noise, seed);
-  const vlbi::Preparation preparation{.systematic_noise = setup.systematic_noise};
+  add_systematic_noise(seen, setup.preparation.systematic_noise, seed);
   const auto measured = [&](const vlbi::Corruption& corruption) {
     auto copy = seen;
     vlbi::corrupt(copy, corruption, seed);
-    return vlbi::prepare(copy, preparation, "observation");
+    return vlbi::prepare(copy, setup.preparation, "observation");
   };
   sky.calibrated = measured({});
   sky.observed = measured({.gain_sd = setup.gain_sd, .gain_sd_per_time = setup.gain_sd, .random_phases = true});
-  InterferometryOptions options;
-  options.grid = sky.grid;
-  options.jy_per_unit = jy_per_unit;
-  options.closure_phase = options.log_closure_amplitude = 1;
-  options.flux = {1, setup.flux, setup.flux_sd};
-  sky.likelihood = std::make_shared<InterferometryLikelihood>(Shape{1, height, width}, sky.observed,
-                                                              vlbi::form_closures(sky.observed), options, placement);
+  sky.likelihood = closure_likelihood(sky, setup, {}, placement);
   return sky;
 }
 
