@@ -119,7 +119,7 @@ std::unique_ptr<Sampler> make(Settings& settings, const SamplerContext& context)
   if (options.entropy + options.tv == 0)
     settings.fail("entropy", "expected a weight > 0 here or in tv: without one the data alone do not make an image");
   options.prior_mean = settings.number("prior_mean", 0.05, positive);
-  options.prior_width = settings.number("prior_width", 0.4, positive);
+  options.prior_width = settings.number("prior_width", 0.2, positive);
   options.smoothing = settings.number("smoothing", 0.02, positive);
   options.black = settings.number("black", 0);
   options.rate = settings.number("rate", 0.1, positive);

@@ -202,6 +202,9 @@ TEST(BlackholeClaims, HoldOrFailByTheNumbers) {
   auto diverged = results(20, 1, 0.95);
   diverged.methods[1].images[0].diverged = true;
   EXPECT_EQ(passed(diverged), "++++");  // what diverged is no rival; 20 dB beat the dirty image
+  auto lost = results(25, 1.1, 0.95);
+  lost.methods[2].images[1].diverged = true;
+  EXPECT_EQ(passed(lost), "-");  // the other image's numbers are not asked
 }
 
 TEST(ContactSheet, HasARowForEverySkyAndAColumnForEveryPicture) {

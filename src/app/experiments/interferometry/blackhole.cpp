@@ -17,17 +17,17 @@ namespace {
 
 using namespace interferometry;
 
-/// What the dirty image is called; it is no sampler.
-const std::string dirty = "dirty";
+/// The dirty image is none.
+const std::string no_sampler;
 
-/// The weights were chosen on other images of the generator (docs/experiments.md).
+/// The weights and widths were chosen on other images of the generator (docs/experiments.md).
 std::vector<Method> methods(const ExperimentOptions& options) {
   if (!options.methods.empty()) return linear::read_methods(options.methods);
   const auto steps = options.steps > 0 ? options.steps : options.quick ? 60 : 400;
   const auto apmc = [&](const char* name, const char* kind) -> Method {
     return {name, fmt::format("{{kind: {}, steps: {}}}", kind, steps)};
   };
-  return {{dirty, ""},
+  return {{"dirty", no_sampler},
           {"MEM", "{kind: rml, entropy: 0.3}"},
           {"TV", "{kind: rml, tv: 0.3}"},
           apmc("APMC-RED", "apmc-red"),
@@ -47,7 +47,7 @@ std::string digest(const Tensor& image) {
 /// One cell of the table: what OUT/kept has of it, or made anew.
 Reconstruction reconstruct(const Method& method, const SkyCase& sky, const Network& network,
                            const SamplingOptions& sampling, const Keeping& keeping, const OnStep& on_step) {
-  if (method.name == dirty) {
+  if (method.sampler == no_sampler) {
     auto result = judge(sky, dirty_image(sky).unsqueeze(0));
     result.random = false;
     result.chains = 1;

@@ -85,6 +85,11 @@ std::vector<Check> claims(const Comparison& comparison) {
   std::vector<Check> checks;
   for (const auto& m : comparison.methods) {
     if (!is_apmc(m.method)) continue;
+    // Averages leave out what is not a number: they would speak for the other images alone.
+    if (m.diverged()) {
+      checks.push_back({m.method + ": no image diverges", false, "at least one did; nothing else is checked"});
+      continue;
+    }
     for (const auto& [name, value] :
          {std::pair{"closure phases", &Quality::chi2_phase}, {"log closure amplitudes", &Quality::chi2_amplitude}}) {
       const double chi2 = m.average(value);
