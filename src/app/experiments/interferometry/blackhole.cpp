@@ -28,8 +28,8 @@ std::vector<Method> methods(const ExperimentOptions& options) {
     return {name, fmt::format("{{kind: {}, steps: {}}}", kind, steps)};
   };
   return {{"dirty", no_sampler},
-          {"MEM", "{kind: rml, entropy: 0.3}"},
-          {"TV", "{kind: rml, tv: 0.3}"},
+          {"MEM", "{kind: rml, entropy: 1, prior_width: 0.15}"},
+          {"TV", "{kind: rml, tv: 0.1, prior_width: 0.2}"},
           apmc("APMC-RED", "apmc-red"),
           apmc("APMC-PnP", "apmc-pnp")};
 }
@@ -72,8 +72,7 @@ Reconstruction reconstruct(const Method& method, const SkyCase& sky, const Netwo
 std::string describe(const SkySetup& setup) {
   return fmt::format(
       "The Event Horizon Telescope of 2017 on M87: {:g} Jy in {:g} uas, thermal noise, random phases and gains of {:g} "
-      "% "
-      "of each station, {:g} % of |V| that do not close",
+      "% of each station, {:g} % of |V| that do not close",
       setup.flux, setup.fov, 100 * setup.gain_sd, 100 * setup.preparation.systematic_noise);
 }
 
