@@ -53,6 +53,8 @@ class Deriver {
       unconditional();
     else if (entry_.name == "varnet")
       need("steps", [] { return Found{1, "one pass of the network is its answer"}; });
+    else if (entry_.name == "rml")
+      need("steps", [] { return Found{8, "cycles, each from a blurred image; later ones change little"}; });
     else if (entry_.langevin)
       langevin();
     else

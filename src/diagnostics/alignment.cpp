@@ -77,4 +77,10 @@ Alignment align(const Tensor& images, int64_t most) {
   return {moved(x, shifts), std::move(shifts)};
 }
 
+Shift shift_onto(const Tensor& image, const Tensor& reference, int64_t most) {
+  const auto x = image.detach().to(at::kCPU, at::kDouble);
+  const auto allowed = bound(x.size(1), x.size(2), most);
+  return best_shifts(at::fft_rfft2(x.unsqueeze(0)), reference.detach().to(at::kCPU, at::kDouble), allowed).front();
+}
+
 }  // namespace penumbra::diagnostics

@@ -20,4 +20,8 @@ struct Alignment {
 /// against the first image; means and shifts take turns until they agree.
 Alignment align(const Tensor& images, int64_t most);
 
+/// By how much `image` [C, H, W] is to be rolled, at most `most` pixels, so that its correlation with `reference` is
+/// largest.
+Shift shift_onto(const Tensor& image, const Tensor& reference, int64_t most);
+
 }  // namespace penumbra::diagnostics

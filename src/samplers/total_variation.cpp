@@ -9,20 +9,11 @@
 #include <ATen/ATen.h>
 
 #include "core/error.h"
+#include "samplers/differences.h"
 #include "samplers/sampler.h"
 
 namespace penumbra {
 namespace {
-
-/// Forward differences, zero at the far edge: [N, C, H, W] -> [2, N, C, H, W].
-Tensor differences(const Tensor& x) {
-  return at::stack({at::constant_pad_nd(x.diff(1, 2), {0, 0, 0, 1}), at::constant_pad_nd(x.diff(1, 3), {0, 1})});
-}
-
-/// Their adjoint, for fields that are zero at the far edge.
-Tensor adjoint_differences(const Tensor& p) {
-  return -at::constant_pad_nd(p[0], {0, 0, 1, 0}).diff(1, 2) - at::constant_pad_nd(p[1], {1, 0}).diff(1, 3);
-}
 
 /// The length of a field at each pixel, [1, N, 1, H, W].
 Tensor lengths(const Tensor& p) { return p.square().sum(at::IntArrayRef({0, 2}), true).sqrt(); }

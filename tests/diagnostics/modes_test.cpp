@@ -126,6 +126,13 @@ TEST(Alignment, StaysWithinItsBound) {
   }
 }
 
+TEST(Alignment, OneImageMovesOntoAnotherWithinTheBound) {
+  const auto there = shift_onto(blob(10, 12), blob(13, 10), 4);
+  EXPECT_EQ(there.rows, 3);
+  EXPECT_EQ(there.columns, -2);
+  EXPECT_LE(std::abs(shift_onto(blob(10, 10), blob(22, 10), 4).rows), 4);
+}
+
 TEST(Modes, RefusesWhatIsNotFinite) {
   auto samples = gaussian_cloud(1, 30, 2);
   EXPECT_THROW(find_modes(samples, {{"flux", at::ones({29})}}, {}), InputError);

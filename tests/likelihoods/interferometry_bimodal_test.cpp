@@ -2,11 +2,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "app/experiments/interferometry/minimise.h"
+#include "app/experiments/interferometry/two_modes.h"
 #include "likelihoods/interferometry.h"
-#include "support/minimise.h"
 #include "support/npz.h"
 #include "support/paths.h"
-#include "vlbi/bimodal.h"
 #include "vlbi/golden.h"
 
 namespace penumbra {
@@ -16,13 +16,13 @@ constexpr double pixel = 160.0 / 64;  // uas
 
 struct Bimodal : testing::Test {
   test::Arrays arrays;
-  test::BimodalPrior prior;
+  app::interferometry::TwoModePrior prior;
 
   void SetUp() override {
     const auto path = test::shared("interferometry/golden/bimodal_open.npz");
     if (!path) GTEST_SKIP() << "no ../shared/interferometry";
     arrays = test::read_npz(*path);
-    prior = test::bimodal_prior(arrays.at("prior_mean"), pixel);
+    prior = app::interferometry::two_mode_prior(arrays.at("prior_mean"), pixel);
   }
   InterferometryLikelihood likelihood(bool phases) const {
     InterferometryOptions options{.grid = {64, 64, pixel * vlbi::microarcsecond, vlbi::Pulse::triangle}};
@@ -78,7 +78,7 @@ TEST_F(Bimodal, OptimaFromBothMeans) {
   for (const auto& [mean, E, p] : {std::tuple(prior.mean, 428.8989, 1.01), std::tuple(prior.turned, 448.3746, -0.80)}) {
     const auto V_mean = A.matmul(mean);
     const double flux_mean = mean.sum().item<double>();
-    const auto xi = test::minimise(
+    const auto xi = app::interferometry::minimise(
         [&](const Tensor& xi) {
           const auto V = (V_mean + AF.matmul(xi)).unsqueeze(1);
           ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), flux_mean + flux_of_F.dot(xi).view({1}), {}};

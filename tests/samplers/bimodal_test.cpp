@@ -4,11 +4,11 @@
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
+#include "app/experiments/interferometry/two_modes.h"
 #include "likelihoods/interferometry.h"
 #include "samplers/pmc.h"
 #include "support/npz.h"
 #include "support/paths.h"
-#include "vlbi/bimodal.h"
 #include "vlbi/golden.h"
 
 namespace penumbra {
@@ -20,7 +20,7 @@ struct Problem {
   int64_t side = 0;
   vlbi::Observation observation;
   vlbi::Closures closures;
-  test::BimodalPrior prior;  ///< of x, which is 1 where the prior's mean is brightest
+  app::interferometry::TwoModePrior prior;  ///< of x, which is 1 where the prior's mean is brightest
   InterferometryOptions options = {};
 };
 
@@ -67,9 +67,10 @@ void expect_two_equal_modes(const Annealed& annealed) {
 
 /// Stations, visibilities and prior made here.
 Problem synthetic_problem(int64_t side) {
-  auto truth = test::crescent(side, 1);  // Jy
+  auto truth = app::interferometry::crescent(side, 1);  // Jy
   const double peak = truth.max().item<double>(), pixel = 160 / static_cast<double>(side);
-  Problem problem{side, test::synthetic_observation(6, 8), {}, test::bimodal_prior(truth / peak, pixel)};
+  Problem problem{
+      side, test::synthetic_observation(6, 8), {}, app::interferometry::two_mode_prior(truth / peak, pixel)};
   problem.options.grid = {side, side, pixel * vlbi::microarcsecond, vlbi::Pulse::triangle};
   problem.options.jy_per_unit = peak;
   problem.options.log_closure_amplitude = 1;
@@ -99,7 +100,7 @@ TEST(BimodalAnnealing, BothOrientationsOfTheGoldenProblem) {
   const auto arrays = test::read_npz(*path);
   const double peak = arrays.at("prior_mean").max().item<double>(), pixel = 160.0 / 64;
   Problem problem{64, test::observation_in(arrays, ""), test::closures_in(arrays),
-                  test::bimodal_prior(arrays.at("prior_mean") / peak, pixel)};
+                  app::interferometry::two_mode_prior(arrays.at("prior_mean") / peak, pixel)};
   problem.options.grid = {64, 64, pixel * vlbi::microarcsecond, vlbi::Pulse::triangle};
   problem.options.jy_per_unit = peak;
   problem.options.log_closure_amplitude = 1;

@@ -24,7 +24,7 @@ std::function<int()> declare(CLI::App& command) {
   command.add_flag("--quick", options->experiment.quick, "a smaller version, for a first look");
   command.add_option("--out", options->experiment.out, "folder of the results (default: experiments/NAME)");
   auto& experiment = options->experiment;
-  command.add_option("--images", experiment.images, "statistical: folder of images");
+  command.add_option("--images", experiment.images, "statistical, blackhole: folder of images");
   command.add_option("--faces", experiment.faces, "folder of test images for compressed sensing (default: draws)");
   command.add_option("--brains", experiment.brains, "folder of test images for MRI (default: draws)");
   command.add_option("--denoiser", experiment.denoiser,
@@ -32,9 +32,9 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("--count", experiment.count, "number of test images")->check(CLI::Range(1, 100000));
   command.add_option("--chains", experiment.chains, "chains for each image")->check(CLI::Range(1, 100000));
   command.add_option("--steps", experiment.steps, "iterations of every sampler")->check(CLI::Range(1, 100000000));
-  command.add_option(
-      "--methods", experiment.methods,
-      "cs, mri, pnp-ula, convergence, varnet: compare these instead: a YAML file of NAME: {kind: ..., its keys}");
+  command.add_option("--methods", experiment.methods,
+                     "cs, mri, pnp-ula, convergence, varnet, blackhole: compare these instead: a YAML file of NAME: "
+                     "{kind: ..., its keys}");
   command.add_option("--task", experiment.tasks,
                      "cs, mri, pnp-ula, convergence, varnet: cs-0.1, cs-0.3, mri-8x or mri-4x only");
   add_seed_option(command, options->seed);

@@ -101,7 +101,10 @@ double Reconstruction::average(double Quality::*of) const {
 }
 
 Prepared prepare(const Method& method, const Posterior& posterior, uint64_t seed) {
-  auto settings = Settings::from_text(method.sampler, method.name);
+  return prepare(Settings::from_text(method.sampler, method.name), posterior, seed);
+}
+
+Prepared prepare(Settings settings, const Posterior& posterior, uint64_t seed) {
   Prepared prepared;
   prepared.entry = &sampler_entry(settings);
   derive_defaults(settings, *prepared.entry, posterior);

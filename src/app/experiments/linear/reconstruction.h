@@ -49,6 +49,7 @@ struct Prepared {
   std::vector<std::filesystem::path> files;  ///< that it read
 };
 Prepared prepare(const Method& method, const Posterior& posterior, uint64_t seed);
+Prepared prepare(Settings sampler, const Posterior& posterior, uint64_t seed);
 
 struct SamplingOptions {
   int64_t chains = 20;

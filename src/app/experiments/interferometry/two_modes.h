@@ -7,11 +7,11 @@
 #include "core/tensor.h"
 #include "priors/gaussian_mixture.h"
 
-namespace penumbra::test {
+namespace penumbra::app::interferometry {
 
 /// p = 1/2 N(m, C) + 1/2 N(R m, C), R the half turn, C = D K D, D = 0.45 (s + 0.02 max s), s = (m + R m) / 2,
 /// K = exp(-d^2 / (2 (7 uas)^2)); eigenvalues of K below 1e-3 of the largest are dropped. [n] and [n, rank], float64.
-struct BimodalPrior {
+struct TwoModePrior {
   Tensor mean, turned;
   Tensor factor;  ///< C = F F^T
 
@@ -23,9 +23,14 @@ struct BimodalPrior {
 };
 
 /// m: [side, side]; `pixel` in uas.
-BimodalPrior bimodal_prior(const Tensor& m, double pixel);
+TwoModePrior two_mode_prior(const Tensor& m, double pixel);
 
 /// A crescent, its brightest part at the upper right, of `flux` in all: [side, side] over 160 uas.
 Tensor crescent(int64_t side, double flux);
 
-}  // namespace penumbra::test
+/// A crescent, bright in the North-West, in a halo with a hole: its closures leave a second image, bright on the other
+/// side, that explains them as well, which those of a clean crescent do not. The numbers are the specification's. Flux
+/// 1, [side, side] over 160 uas.
+Tensor crescent_in_halo(int64_t side);
+
+}  // namespace penumbra::app::interferometry

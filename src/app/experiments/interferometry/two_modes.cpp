@@ -1,11 +1,13 @@
-#include "vlbi/bimodal.h"
+#include "app/experiments/interferometry/two_modes.h"
 
 #include <ATen/ATen.h>
 
-namespace penumbra::test {
+#include <cmath>
+
+namespace penumbra::app::interferometry {
 
 /// K is a product over rows and columns, so its eigenvectors are too.
-BimodalPrior bimodal_prior(const Tensor& m, double pixel) {
+TwoModePrior two_mode_prior(const Tensor& m, double pixel) {
   constexpr double length = 7, kappa = 0.45, floor = 0.02, drop = 1e-3;
   const auto side = m.size(0);
   const auto turned = m.flip({0, 1});
@@ -22,14 +24,14 @@ BimodalPrior bimodal_prior(const Tensor& m, double pixel) {
   return {m.flatten(), turned.flatten(), D.unsqueeze(1) * columns.reshape({side * side, -1}) * sds};
 }
 
-std::shared_ptr<const GaussianMixture> BimodalPrior::mixture(const Shape& image_shape, double floor,
+std::shared_ptr<const GaussianMixture> TwoModePrior::mixture(const Shape& image_shape, double floor,
                                                              const Placement& placement) const {
   const auto C = Covariance::low_rank(place(factor, placement), floor);
   return std::make_shared<GaussianMixture>(
       image_shape, std::vector<Component>{{1, place(mean, placement), C}, {1, place(turned, placement), C}});
 }
 
-Tensor BimodalPrior::projection(const Tensor& x) const {
+Tensor TwoModePrior::projection(const Tensor& x) const {
   const auto axis = mean - turned;
   return flat(x).to(at::kDouble).matmul(axis) / mean.dot(axis);
 }
@@ -43,4 +45,26 @@ Tensor crescent(int64_t side, double flux) {
   return image * (flux / image.sum());
 }
 
-}  // namespace penumbra::test
+Tensor crescent_in_halo(int64_t side) {
+  constexpr double fov = 160;
+  const auto at = (0.5 * static_cast<double>(side - 1) - at::arange(side, at::kDouble)) * (fov / side);
+  const auto north = at.unsqueeze(1), east = at.unsqueeze(0);
+
+  constexpr double centre_east = -4.15, centre_north = -5.54, radius = 25.5, inside = 5.81, outside = 8.1;
+  const auto x = (east - centre_east).expand({side, side}), y = (north - centre_north).expand({side, side});
+  const auto r = (x * x + y * y).sqrt(), phi = at::atan2(x, y);  // from North to East
+  const auto width = at::where(r < radius, at::full_like(r, inside), at::full_like(r, outside));
+  const auto around = (1 + 1.92 * (phi + 1.03).cos() + 0.82 * (2 * (phi + 0.64)).cos()).clamp_min(0);
+  const auto arc = (-0.5 * ((r - radius) / width).square()).exp() * around;
+
+  constexpr double halo_east = -16.7, halo_north = 9.13, size = 25.98, flattening = 0.84, angle = -0.87;
+  const auto dx = east - halo_east, dy = north - halo_north;
+  const auto along = dx * std::sin(angle) + dy * std::cos(angle), across = dx * std::cos(angle) - dy * std::sin(angle);
+  const auto hole = 1 - (-(r / radius).pow(2.9)).exp();
+  const auto halo = (-0.5 * ((along / size).square() + (across / (flattening * size)).square())).exp() * hole;
+
+  constexpr double share = 0.59;  // of the light, in the halo
+  return (1 - share) * arc / arc.sum() + share * halo / halo.sum();
+}
+
+}  // namespace penumbra::app::interferometry

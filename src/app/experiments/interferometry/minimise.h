@@ -10,7 +10,7 @@
 
 #include "core/tensor.h"
 
-namespace penumbra::test {
+namespace penumbra::app::interferometry {
 
 /// Value and gradient [n] at x [n].
 using Objective = std::function<std::pair<double, Tensor>(const Tensor& x)>;
@@ -56,4 +56,4 @@ inline Tensor minimise(const Objective& objective, Tensor x, int steps, double t
   return x;
 }
 
-}  // namespace penumbra::test
+}  // namespace penumbra::app::interferometry
