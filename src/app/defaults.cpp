@@ -83,8 +83,10 @@ class Deriver {
                      (!geometric || given("schedule.xi"));
     const std::vector<std::pair<const char*, const char*>> few_steps{
         {"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}, {"chain_rule", "true"}};
-    if (!own)
+    if (!own) {
       for (const auto& [key, word] : few_steps) sampler_.set_default(key, word);
+      if (posterior_.likelihood->noisier(2)) sampler_.set_default("tempering", "added");
+    }
     // Asked for here, whether the step needs it or not, so that the resolved configuration has one order.
     through_denoiser_ = sampler_.text("likelihood_at", "iterate") == "denoised" && sampler_.flag("chain_rule", false);
     need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });

@@ -14,6 +14,10 @@ class ClippedLikelihood final : public Likelihood {
   std::optional<double> lipschitz() const override { return likelihood_->lipschitz(); }
   std::optional<double> typical_curvature() const override { return likelihood_->typical_curvature(); }
   std::optional<double> smooth_curvature() const override { return likelihood_->smooth_curvature(); }
+  std::shared_ptr<const Likelihood> noisier(double alpha) const override {
+    auto noisier = likelihood_->noisier(alpha);
+    return noisier ? std::make_shared<ClippedLikelihood>(std::move(noisier), max_norm_ / alpha) : nullptr;
+  }
   bool has_data() const override { return likelihood_->has_data(); }
   std::optional<double> noise_sd() const override { return likelihood_->noise_sd(); }
   Tensor simulate(const Tensor& x, const Cursor& at) const override { return likelihood_->simulate(x, at); }

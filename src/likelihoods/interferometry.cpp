@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "core/error.h"
 
@@ -48,6 +49,9 @@ InterferometryLikelihood::InterferometryLikelihood(Shape image_shape, vlbi::Obse
                                                    const Placement& placement)
     : Likelihood(std::move(image_shape)),
       observation_(checked(std::move(observation))),
+      closures_(closures),
+      options_(options),
+      placement_(placement),
       jy_per_unit_(options.jy_per_unit),
       black_(options.black),
       softening_(softening(observation_)),
@@ -55,6 +59,56 @@ InterferometryLikelihood::InterferometryLikelihood(Shape image_shape, vlbi::Obse
   if (this->image_shape() != Shape{1, options.grid.height, options.grid.width})
     input_error("interferometry: expected images of one channel, {}x{}, found {}", options.grid.height,
                 options.grid.width, describe(this->image_shape()));
+  for (const auto& row : observation_.visibilities) {
+    const double raw = std::abs(row.value);
+    amplitudes_.push_back(options.debias_amplitudes ? vlbi::debiased(raw, row.sd, 0) : raw);
+  }
+  make_terms();
+}
+
+InterferometryLikelihood::InterferometryLikelihood(const InterferometryLikelihood& quiet, double more_variance)
+    : Likelihood(quiet.image_shape()),
+      observation_(quiet.observation_),
+      closures_(quiet.closures_),
+      amplitudes_(quiet.amplitudes_),
+      options_(quiet.options_),
+      placement_(quiet.placement_),
+      jy_per_unit_(quiet.jy_per_unit_),
+      black_(quiet.black_),
+      softening_(quiet.softening_),
+      A_(quiet.A_) {
+  auto& rows = observation_.visibilities;
+  std::vector<double> growth;  // of each SD
+  for (auto& row : rows) {
+    growth.push_back(std::sqrt(1 + more_variance / (row.sd * row.sd)));
+    row.sd *= growth.back();
+  }
+  const auto grow = [&](auto& list) {
+    for (auto& closure : list) {
+      double variance = 0;
+      for (size_t leg = 0; leg < closure.rows.size(); ++leg) {
+        closure.leg_sds[leg] *= growth[static_cast<size_t>(closure.rows[leg])];
+        variance += closure.leg_sds[leg] * closure.leg_sds[leg];
+      }
+      closure.sd = std::sqrt(variance);
+    }
+  };
+  grow(closures_.phases);
+  grow(closures_.amplitudes);
+  // The flux is the visibility of no baseline.
+  if (options_.flux) options_.flux->sd = std::sqrt(std::pow(options_.flux->sd, 2) + more_variance);
+  make_terms();
+}
+
+std::shared_ptr<const Likelihood> InterferometryLikelihood::noisier(double alpha) const {
+  if (!(alpha > 1)) return nullptr;
+  double least = observation_.visibilities.front().sd;
+  for (const auto& row : observation_.visibilities) least = std::min(least, row.sd);
+  return std::shared_ptr<const Likelihood>(new InterferometryLikelihood(*this, (alpha - 1) * least * least));
+}
+
+void InterferometryLikelihood::make_terms() {
+  const auto& [closures, options, placement] = std::tie(closures_, options_, placement_);
   const auto rows = A_.rows();
   const auto add = [this](double weight, TermPointer term) { terms_.push_back({weight, std::move(term)}); };
   if (options.closure_phase > 0) {
@@ -67,7 +121,7 @@ InterferometryLikelihood::InterferometryLikelihood(Shape image_shape, vlbi::Obse
     add(options.log_closure_amplitude,
         log_closure_amplitude_term(closures.amplitudes, std::move(precision), rows, placement));
   }
-  if (options.amplitude > 0) add(options.amplitude, amplitude_term(observation_, options.debias_amplitudes, placement));
+  if (options.amplitude > 0) add(options.amplitude, amplitude_term(observation_, amplitudes_, placement));
   if (options.visibility > 0) add(options.visibility, visibility_term(observation_, placement));
   if (options.flux) add(options.flux->weight, flux_term(options.flux->value, options.flux->sd));
   if (terms_.empty()) input_error("interferometry: terms: expected at least one with a weight > 0, found none");

@@ -46,6 +46,10 @@ class InterferometryLikelihood final : public Likelihood {
   /// measured, and the curvature there the largest eigenvalue of A^T (d^2 g / dV^2) A.
   std::optional<double> typical_curvature() const override;
 
+  /// The same variance is added to every visibility: coarse structure, seen by strong baselines whose noise is a share
+  /// of them, keeps its say while the faintest are muted.
+  std::shared_ptr<const Likelihood> noisier(double alpha) const override;
+
   /// Visibilities with their thermal noise, complex [chains, m], Jy: all closures are formed from them.
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 
@@ -65,7 +69,14 @@ class InterferometryLikelihood final : public Likelihood {
   Tensor value_at(const ModelVisibilities& V) const;
   Tensor grad_at(const ModelVisibilities& V, const Tensor& x) const;
 
+  InterferometryLikelihood(const InterferometryLikelihood& quiet, double more_variance);
+  void make_terms();
+
   vlbi::Observation observation_;
+  vlbi::Closures closures_;
+  std::vector<double> amplitudes_;  ///< debiased where asked for: 0 where the noise is larger
+  InterferometryOptions options_;
+  Placement placement_;
   double jy_per_unit_, black_;
   double softening_;  ///< eps^2, Jy^2
   vlbi::DirectTransform A_;

@@ -96,17 +96,10 @@ class LogClosureAmplitudeTerm final : public InterferometryTerm {
 
 class AmplitudeTerm final : public InterferometryTerm {
  public:
-  AmplitudeTerm(const vlbi::Observation& observation, bool debias, const Placement& placement)
+  AmplitudeTerm(const vlbi::Observation& observation, const std::vector<double>& amplitudes, const Placement& placement)
       : InterferometryTerm("amplitude", static_cast<int64_t>(observation.visibilities.size())),
-        precision_(inverse_variances(observation, placement)) {
-    a_ = column(
-        observation.visibilities,
-        [=](const auto& row) {
-          const double raw = std::abs(row.value);
-          return debias ? vlbi::debiased(raw, row.sd, 0) : raw;
-        },
-        placement);
-  }
+        precision_(inverse_variances(observation, placement)),
+        a_(place(at::tensor(amplitudes, at::kDouble).unsqueeze(1), placement)) {}
   Tensor energy(const ModelVisibilities& V) const override {
     return 0.5 * (precision_ * (V.square.sqrt() - a_).square()).sum(0);
   }
@@ -186,8 +179,9 @@ TermPointer log_closure_amplitude_term(const std::vector<vlbi::LogClosureAmplitu
   return std::make_unique<LogClosureAmplitudeTerm>(data, std::move(precision), rows, placement);
 }
 
-TermPointer amplitude_term(const vlbi::Observation& observation, bool debias, const Placement& placement) {
-  return std::make_unique<AmplitudeTerm>(observation, debias, placement);
+TermPointer amplitude_term(const vlbi::Observation& observation, const std::vector<double>& amplitudes,
+                           const Placement& placement) {
+  return std::make_unique<AmplitudeTerm>(observation, amplitudes, placement);
 }
 
 TermPointer visibility_term(const vlbi::Observation& observation, const Placement& placement) {

@@ -53,8 +53,9 @@ TermPointer closure_phase_term(const std::vector<vlbi::ClosurePhase>& data, Clos
                                int64_t rows, const Placement& placement);
 TermPointer log_closure_amplitude_term(const std::vector<vlbi::LogClosureAmplitude>& data, ClosurePrecision precision,
                                        int64_t rows, const Placement& placement);
-/// (|V| - a)^2 / (2 sd^2); debiased, a is 0 where the noise is larger.
-TermPointer amplitude_term(const vlbi::Observation& observation, bool debias, const Placement& placement);
+/// (|V| - a)^2 / (2 sd^2).
+TermPointer amplitude_term(const vlbi::Observation& observation, const std::vector<double>& amplitudes,
+                           const Placement& placement);
 /// |V - y|^2 / (2 sd^2).
 TermPointer visibility_term(const vlbi::Observation& observation, const Placement& placement);
 /// (sum of x - F)^2 / (2 sd^2), Jy.

@@ -33,6 +33,10 @@ class Likelihood {
   /// Data fit by term; empty where there are no data.
   virtual std::vector<Misfit> misfit(const Tensor& x) const = 0;
 
+  /// The same data with more noise, for annealing: of the stiffest datum alpha times the variance. Nothing where all
+  /// data have the same noise, for then it is g / alpha.
+  virtual std::shared_ptr<const Likelihood> noisier(double /*alpha*/) const { return nullptr; }
+
   /// False where there is nothing to explain, so that the posterior is the prior.
   virtual bool has_data() const { return true; }
 

@@ -32,7 +32,7 @@ AnnealedPmc::AnnealedPmc(Posterior posterior, uint64_t seed, Options options)
       settled_(options_.schedule->at(std::numeric_limits<int64_t>::max())) {}
 
 bool AnnealedPmc::is_the_papers() const {
-  return !options_.warm && !options_.denoised && !options_.denoise_records &&
+  return !options_.warm && !options_.denoised && !options_.added_noise && !options_.denoise_records &&
          options_.pull == std::numeric_limits<double>::infinity();
 }
 
@@ -49,19 +49,27 @@ double AnnealedPmc::step_size(int64_t k) const {
 /// data have variance alpha_k beta^2, whatever sigma_k. There the score must come first, for PnP too. By the chain rule
 /// the data's pull goes through D and loses what no image of the prior has: fewer steps do the same.
 AnnealedPmc::Drift AnnealedPmc::drift(const Tensor& x, double gamma, Annealing level, const Cursor& at) const {
-  const auto& [g, S] = posterior_;
+  const auto& S = posterior_.prior;
   const bool settled = level.sigma == settled_.sigma && level.alpha == settled_.alpha;
   if (keeps_layers() && !settled) {
     const auto [denoised, vjp] = S->denoise_vjp(x, level.sigma, at);
-    return {vjp(g->grad(denoised)), (denoised - x) / (level.sigma * level.sigma)};
+    return {vjp(data_pull(denoised, level.alpha)), (denoised - x) / (level.sigma * level.sigma)};
   }
   if (options_.denoised && !settled) {
     const auto score = S->score(x, level.sigma, at);
-    return {g->grad(x + level.sigma * level.sigma * score), score};
+    return {data_pull(x + level.sigma * level.sigma * score, level.alpha), score};
   }
-  const auto grad_g = g->grad(x);
+  const auto grad_g = data_pull(x, level.alpha);
   const bool pnp = options_.discretization == Discretization::pnp;
   return {grad_g, S->score(pnp ? x - gamma * grad_g : x, level.sigma, at)};
+}
+
+/// alpha grad g_alpha, where g_alpha is what the data say at this level: g / alpha, or g with more noise.
+Tensor AnnealedPmc::data_pull(const Tensor& x, double alpha) const {
+  const auto& g = posterior_.likelihood;
+  if (!options_.added_noise) return g->grad(x);
+  if (noisier_.first != alpha) noisier_ = {alpha, g->noisier(alpha)};
+  return noisier_.second ? alpha * noisier_.second->grad(x) : g->grad(x);
 }
 
 /// Algorithm 2. Its drift gamma (-grad g + alpha_k S) is a step of length gamma alpha_k for the posterior in which g is
@@ -104,6 +112,7 @@ std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& con
   options.gamma = settings.number("step_size", positive);
   if (settings.has("pull")) options.pull = settings.number("pull", positive);
   options.denoised = settings.choice("likelihood_at", {"iterate", "denoised"}, "iterate") == "denoised";
+  options.added_noise = settings.choice("tempering", {"scaled", "added"}, "scaled") == "added";
   options.chain_rule = settings.flag("chain_rule", false);
   options.denoise_records = settings.choice("records", {"iterate", "denoised"}, "iterate") == "denoised";
   options.warm = settings.choice("noise", {"paper", "warm"}, "paper") == "warm";

@@ -35,6 +35,7 @@ class AnnealedPmc final : public Sampler {
     std::shared_ptr<const Schedule> schedule;
     bool warm = false;             ///< noise of variance 2 gamma_k alpha_k in place of 2 gamma
     bool denoised = false;         ///< until the schedule settles, the data are compared with D(x), not with x
+    bool added_noise = false;      ///< data are annealed by Likelihood::noisier, not by division
     bool chain_rule = false;       ///< with denoised: the gradient of g(D(x)), and not that of g at D(x)
     bool denoise_records = false;  ///< image() is D(x), not x
     double pull = std::numeric_limits<double>::infinity();  ///< bound on gamma_k alpha_k / sigma_k^2
@@ -57,10 +58,14 @@ class AnnealedPmc final : public Sampler {
   Drift drift(const Tensor& x, double gamma, Annealing level, const Cursor& at) const;
   double step_size(int64_t k) const;
 
+  Tensor data_pull(const Tensor& x, double alpha) const;
+
   Posterior posterior_;
   uint64_t seed_;
   Options options_;
   Annealing settled_;
+  /// Of the last alpha that was asked for.
+  mutable std::pair<double, std::shared_ptr<const Likelihood>> noisier_{1, nullptr};
 };
 
 }  // namespace penumbra

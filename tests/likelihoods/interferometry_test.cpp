@@ -63,6 +63,29 @@ const std::vector<std::pair<std::string, InterferometryOptions>>& all_terms() {
   return terms;
 }
 
+/// Annealing adds one variance to all visibilities, of which closures are formed: as if the data had had that noise.
+TEST(Interferometry, NoisierIsTheSameDataWithMoreNoise) {
+  const auto quiet = observed(images(1, 9));
+  const double alpha = 5, least = quiet.visibilities.front().sd;  // observed() gives the first the smallest
+  auto noisy = quiet;
+  for (auto& row : noisy.visibilities) row.sd = std::sqrt(row.sd * row.sd + (alpha - 1) * least * least);
+  const auto x = images(2);
+  const vlbi::ClosureOptions all{.rule = vlbi::ClosureRule::ehtim_max};  // whatever their SDs
+  for (auto [name, options] : all_terms()) {
+    if (name.starts_with("correlated")) continue;  // of all triangles some imply others
+    options.grid = grid();
+    options.debias_amplitudes = false;  // the noise that is taken out of them is the data's own
+    const InterferometryLikelihood likelihood(shape, quiet, vlbi::form_closures(quiet, all), options, placement);
+    if (options.flux) options.flux->sd = std::sqrt(std::pow(options.flux->sd, 2) + (alpha - 1) * least * least);
+    const InterferometryLikelihood expected(shape, noisy, vlbi::form_closures(noisy, all), options, placement);
+    const auto found = likelihood.noisier(alpha);
+    ASSERT_TRUE(found) << name;
+    EXPECT_LT(test::relative_error(found->value(x), expected.value(x)), 1e-12) << name;
+    EXPECT_LT(test::relative_error(found->grad(x), expected.grad(x)), 1e-12) << name;
+    EXPECT_FALSE(likelihood.noisier(1)) << name;
+  }
+}
+
 TEST(Interferometry, GradientsAreThoseOfTheValues) {
   const auto observation = observed(images(1, 9));
   const auto x = images(2), direction = images(2, 5) - 0.5;

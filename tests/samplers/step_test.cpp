@@ -133,6 +133,34 @@ TEST_F(StepTest, ByTheChainRuleTheGradientIsThatOfTheDenoisedImagesMisfit) {
   }
 }
 
+/// A likelihood that has its own answer to more noise: here g_alpha = g / (10 + alpha).
+class Noisier final : public Likelihood {
+ public:
+  Noisier(std::shared_ptr<const Likelihood> g, double scale) : Likelihood(g->image_shape()), g_(g), scale_(scale) {}
+  std::vector<Misfit> misfit(const Tensor& x) const override { return g_->misfit(x); }
+  Tensor simulate(const Tensor& x, const Cursor& at) const override { return g_->simulate(x, at); }
+  std::shared_ptr<const Likelihood> noisier(double alpha) const override {
+    return std::make_shared<Noisier>(g_, 1 / (10 + alpha));
+  }
+
+ private:
+  Tensor do_value(const Tensor& x) const override { return scale_ * g_->value(x); }
+  Tensor do_grad(const Tensor& x) const override { return scale_ * g_->grad(x); }
+
+  std::shared_ptr<const Likelihood> g_;
+  double scale_;
+};
+
+TEST_F(StepTest, AddedNoiseTakesTheDataAsTheLikelihoodWouldHaveThemWithMoreNoise) {
+  const double sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma, gamma = 0.03;
+  posterior.likelihood = std::make_shared<Noisier>(likelihood, 1);
+  const auto expected =
+      x - gamma * (alpha / (10 + alpha) * grad_g(x) - alpha * score(x, sigma)) + std::sqrt(2 * gamma) * z();
+  expect_same(step("apmc-red",
+                   "{step_size: 0.03, tempering: added, schedule: {sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}"),
+              expected);
+}
+
 TEST_F(StepTest, PullCutsTheStepWhereItIsTooLongForThePrior) {
   const double sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
   const auto expected = [&](double gamma) {
