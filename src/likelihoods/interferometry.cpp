@@ -34,6 +34,16 @@ ClosurePrecision precision_of(const std::vector<vlbi::Closure<legs>>& closures, 
                                              : ClosurePrecision::diagonal(closures, placement);
 }
 
+/// East and north of every pixel's middle, radians, [pixels, 2]; row 0 is north, column 0 east.
+Tensor directions(const vlbi::PixelGrid& grid) {
+  const auto away = [&](int64_t count) {
+    return grid.pixel * (static_cast<double>(count - 1) / 2 - at::arange(count, at::kDouble));
+  };
+  const auto east = away(grid.width).unsqueeze(0).expand({grid.height, grid.width});
+  const auto north = away(grid.height).unsqueeze(1).expand({grid.height, grid.width});
+  return at::stack({east.flatten(), north.flatten()}, 1);
+}
+
 /// Far below the noise of float32 in a sum of pixels, so that no datum feels it.
 double softening(const vlbi::Observation& observation) {
   constexpr double share = 1e-8;
@@ -66,7 +76,8 @@ InterferometryLikelihood::InterferometryLikelihood(Shape image_shape, vlbi::Obse
   make_terms();
 }
 
-InterferometryLikelihood::InterferometryLikelihood(const InterferometryLikelihood& quiet, double more_variance)
+InterferometryLikelihood::InterferometryLikelihood(const InterferometryLikelihood& quiet, double alpha,
+                                                   double more_variance)
     : Likelihood(quiet.image_shape()),
       observation_(quiet.observation_),
       closures_(quiet.closures_),
@@ -95,6 +106,7 @@ InterferometryLikelihood::InterferometryLikelihood(const InterferometryLikelihoo
   };
   grow(closures_.phases);
   grow(closures_.amplitudes);
+  if (options_.position) options_.position->sd *= std::sqrt(alpha);
   // The flux is the visibility of no baseline.
   if (options_.flux) options_.flux->sd = std::sqrt(std::pow(options_.flux->sd, 2) + more_variance);
   make_terms();
@@ -104,7 +116,7 @@ std::shared_ptr<const Likelihood> InterferometryLikelihood::noisier(double alpha
   if (!(alpha > 1)) return nullptr;
   double least = observation_.visibilities.front().sd;
   for (const auto& row : observation_.visibilities) least = std::min(least, row.sd);
-  return std::shared_ptr<const Likelihood>(new InterferometryLikelihood(*this, (alpha - 1) * least * least));
+  return std::shared_ptr<const Likelihood>(new InterferometryLikelihood(*this, alpha, (alpha - 1) * least * least));
 }
 
 void InterferometryLikelihood::make_terms() {
@@ -124,6 +136,11 @@ void InterferometryLikelihood::make_terms() {
   if (options.amplitude > 0) add(options.amplitude, amplitude_term(observation_, amplitudes_, placement));
   if (options.visibility > 0) add(options.visibility, visibility_term(observation_, placement));
   if (options.flux) add(options.flux->weight, flux_term(options.flux->value, options.flux->sd));
+  if (options.position) {
+    const auto& [weight, sd, total] = *options.position;
+    const double unit = options.jy_per_unit * std::sqrt(weight) / (sd * total);
+    moments_ = place(unit * directions(options.grid), placement);
+  }
   if (terms_.empty()) input_error("interferometry: terms: expected at least one with a weight > 0, found none");
 }
 
@@ -186,14 +203,26 @@ Tensor InterferometryLikelihood::grad_at(const ModelVisibilities& V, const Tenso
   return grad.view_as(x);
 }
 
-Tensor InterferometryLikelihood::do_value(const Tensor& x) const { return value_at(visibilities(x)); }
+Tensor InterferometryLikelihood::off_centre(const Tensor& x) const {
+  const at::NoTF32Guard full_precision;
+  return (flat(x) - black_).matmul(moments_);
+}
 
-Tensor InterferometryLikelihood::do_grad(const Tensor& x) const { return grad_at(visibilities(x), x); }
+Tensor InterferometryLikelihood::do_value(const Tensor& x) const {
+  const auto g = value_at(visibilities(x));
+  return moments_.defined() ? g + 0.5 * off_centre(x).square().sum(1) : g;
+}
+
+Tensor InterferometryLikelihood::do_grad(const Tensor& x) const { return value_and_grad(x).second; }
 
 std::pair<Tensor, Tensor> InterferometryLikelihood::value_and_grad(const Tensor& x) const {
   require_shape(x, image_shape(), "likelihood: image");
   const auto V = visibilities(x);
-  return {value_at(V), grad_at(V, x)};
+  const auto value = value_at(V), grad = grad_at(V, x);
+  if (!moments_.defined()) return {value, grad};
+  const at::NoTF32Guard full_precision;
+  const auto away = off_centre(x);
+  return {value + 0.5 * away.square().sum(1), grad + away.matmul(moments_.t()).view_as(x)};
 }
 
 std::vector<Misfit> InterferometryLikelihood::misfit(const Tensor& x) const {

@@ -28,6 +28,14 @@ struct InterferometryOptions {
     double weight = 1, value = 0, sd = 1;  ///< Jy
   };
   std::optional<Flux> flux = {};
+
+  /// No datum, but a convention where the data know no position: the light's first moments, over `total`, are 0 to
+  /// `sd`.
+  struct Position {
+    double weight = 1, sd = 0;  ///< radians
+    double total = 0;           ///< Jy
+  };
+  std::optional<Position> position = {};
 };
 
 class InterferometryLikelihood final : public Likelihood {
@@ -69,8 +77,10 @@ class InterferometryLikelihood final : public Likelihood {
   Tensor value_at(const ModelVisibilities& V) const;
   Tensor grad_at(const ModelVisibilities& V, const Tensor& x) const;
 
-  InterferometryLikelihood(const InterferometryLikelihood& quiet, double more_variance);
+  InterferometryLikelihood(const InterferometryLikelihood& quiet, double alpha, double more_variance);
   void make_terms();
+  /// East and north of the light's centre in units of their SD, [chains, 2].
+  Tensor off_centre(const Tensor& x) const;
 
   vlbi::Observation observation_;
   vlbi::Closures closures_;
@@ -81,6 +91,7 @@ class InterferometryLikelihood final : public Likelihood {
   double softening_;  ///< eps^2, Jy^2
   vlbi::DirectTransform A_;
   std::vector<Weighted> terms_;
+  Tensor moments_;  ///< [pixels, 2]; undefined where the position is free
 };
 
 /// The total flux that the data show, Jy: the median |V| of baselines below 0.1 Glambda, to which the source is a

@@ -73,6 +73,18 @@ void read_brightness(Settings& settings, InterferometryOptions& options, double 
   options.flux = flux;
 }
 
+void read_position(Settings& settings, InterferometryOptions& options, double seen_flux) {
+  auto terms = settings.section("terms");
+  if (!terms.has("position")) return;
+  auto section = terms.section("position");
+  InterferometryOptions::Position position;
+  position.weight = section.number("weight", 1, positive);
+  position.sd = section.number("sd", positive) * vlbi::microarcsecond;
+  position.total = options.flux ? options.flux->value : seen_flux;
+  if (!(position.total > 0)) terms.fail("position", "expected terms.flux: visibilities of zero show no flux");
+  options.position = position;
+}
+
 ClosureErrors read_errors(Settings& settings, vlbi::ClosureRule rule) {
   if (settings.choice("errors", {"diagonal", "covariance"}, "diagonal") == "diagonal") return ClosureErrors::diagonal;
   if (rule == vlbi::ClosureRule::ehtim_max)
@@ -93,6 +105,7 @@ std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, c
   if (settings.choice("pulse", {"triangle", "delta"}, "triangle") == "delta") options.grid.pulse = vlbi::Pulse::delta;
   read_terms(settings, options);
   read_brightness(settings, options, visible_flux(observation));
+  read_position(settings, options, visible_flux(observation));
   const auto rule = read_closures(settings);
   options.errors = read_errors(settings, rule.rule);
   // A simulation needs no data, and so no closures.

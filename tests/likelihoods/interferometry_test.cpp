@@ -52,6 +52,7 @@ const std::vector<std::pair<std::string, InterferometryOptions>>& all_terms() {
       {"amplitude", {.amplitude = 1}},
       {"visibility", {.visibility = 1}},
       {"flux", {.flux = InterferometryOptions::Flux{2, 30, 0.5}}},
+      {"position", {.closure_phase = 1, .position = InterferometryOptions::Position{2, 1e-11, 30}}},
       {"all, in other units",
        {.jy_per_unit = 0.3,
         .black = -1,
@@ -77,6 +78,7 @@ TEST(Interferometry, NoisierIsTheSameDataWithMoreNoise) {
     options.debias_amplitudes = false;  // the noise that is taken out of them is the data's own
     const InterferometryLikelihood likelihood(shape, quiet, vlbi::form_closures(quiet, all), options, placement);
     if (options.flux) options.flux->sd = std::sqrt(std::pow(options.flux->sd, 2) + (alpha - 1) * least * least);
+    if (options.position) options.position->sd *= std::sqrt(alpha);
     const InterferometryLikelihood expected(shape, noisy, vlbi::form_closures(noisy, all), options, placement);
     const auto found = likelihood.noisier(alpha);
     ASSERT_TRUE(found) << name;
@@ -84,6 +86,18 @@ TEST(Interferometry, NoisierIsTheSameDataWithMoreNoise) {
     EXPECT_LT(test::relative_error(found->grad(x), expected.grad(x)), 1e-12) << name;
     EXPECT_FALSE(likelihood.noisier(1)) << name;
   }
+}
+
+/// One bright pixel, two to the east and three to the north of the middle: the energy is known.
+TEST(Interferometry, PositionIsTheDistanceOfTheLightFromTheMiddle) {
+  const auto observation = observed(images(1, 9));
+  const double pixel = grid().pixel, sd = 3 * pixel, total = 30;
+  InterferometryOptions options{.flux = InterferometryOptions::Flux{0, total, 1}};
+  options.position = InterferometryOptions::Position{1, sd, total};
+  auto x = at::zeros({1, 1, side, side}, at::kDouble);
+  x[0][0][0][1] = total;  // row 0 is 3.5 pixels to the north, column 1 is 2.5 to the east
+  const double expected = 0.5 * (3.5 * 3.5 + 2.5 * 2.5) / 9;
+  EXPECT_NEAR(make(observation, options).value(x).item<double>(), expected, 1e-12);
 }
 
 TEST(Interferometry, GradientsAreThoseOfTheValues) {
@@ -120,7 +134,8 @@ TEST(Interferometry, ChainsAreIndependent) {
 TEST(Interferometry, TheTruthHasNoMisfitAndNoPull) {
   const auto truth = images(1, 9);
   for (const auto& [name, options] : all_terms()) {
-    if (options.flux || options.amplitude > 0) continue;  // 30 Jy is no truth; amplitudes are debiased
+    // 30 Jy is no truth; amplitudes are debiased; the truth is not in the middle.
+    if (options.flux || options.amplitude > 0 || options.position) continue;
     const auto likelihood = make(observed(truth), options);
     EXPECT_LT(likelihood.value(truth).item<double>(), 1e-20) << name;
     EXPECT_LT(likelihood.grad(truth).abs().max().item<double>(), 1e-8) << name;
