@@ -160,7 +160,8 @@ std::string page(const Calibrated& calibrated, const Findings& findings) {
                 coverage_plot("Balls about random points (TARP)", findings.calibration.tarp,
                               fmt::format("Of whole images, in pixels scaled by their SD over the truths; p = {}. An "
                                           "S across the diagonal is a wrong width, a bow to one side a bias.",
-                                          report::format_number(findings.calibration.tarp_p, 2)))});
+                                          report::format_number(findings.calibration.tarp_p, 2)))},
+               report::Size::large);
   page.section("Ranks",
                "Flat: calibrated. High at both ends: over-confident. Arched: under-confident. Sloped: biased.");
   page.figures(rank_plots(findings));
