@@ -7,29 +7,12 @@
 #include <limits>
 
 #include "core/error.h"
+#include "diagnostics/rank_histogram.h"
 
 namespace penumbra::diagnostics {
 namespace {
 
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
-
-/// At least ten expected in a bin, where there are enough: the chi-square law then holds well.
-int64_t bin_count(int64_t simulations) { return std::clamp<int64_t>(simulations / 10, 2, 20); }
-
-std::vector<int64_t> counts_in_bins(const Tensor& places, int64_t bins) {
-  std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
-  const auto bin = (places * static_cast<double>(bins)).floor().clamp(0, static_cast<double>(bins - 1)).contiguous();
-  const auto* b = bin.data_ptr<double>();
-  for (int64_t i = 0; i < bin.numel(); ++i) ++counts[static_cast<size_t>(b[i])];
-  return counts;
-}
-
-double uniform_p(const std::vector<int64_t>& counts, int64_t simulations) {
-  const double expected = static_cast<double>(simulations) / static_cast<double>(counts.size());
-  double chi2 = 0;
-  for (const auto count : counts) chi2 += std::pow(static_cast<double>(count) - expected, 2) / expected;
-  return chi_square_tail(chi2, static_cast<int64_t>(counts.size()) - 1);
-}
 
 struct Share {
   double mean, error;
@@ -65,10 +48,9 @@ Coverage coverage(Inside inside) {
 
 Tensor central(const Tensor& place, double level) { return (2 * place - 1).abs() < level; }
 
+/// Everything but the histogram and its p.
 StatisticCalibration of_statistic(const Tensor& place, const Tensor& z) {
   StatisticCalibration s;
-  s.histogram = counts_in_bins(place, bin_count(place.size(0)));
-  s.p = uniform_p(s.histogram, place.size(0));
   s.coverage_90 = central(place, 0.9).to(at::kDouble).mean().item<double>();
   const auto known = z.masked_select(z.isfinite());
   const bool enough = known.numel() > 1;
@@ -76,6 +58,19 @@ StatisticCalibration of_statistic(const Tensor& place, const Tensor& z) {
   s.spread = enough ? known.std().item<double>() : absent;
   s.ratio = enough ? known.square().mean().sqrt().item<double>() : absent;
   return s;
+}
+
+std::vector<StatisticCalibration> of_statistics(const Tensor& place, const Tensor& z) {
+  const auto counts = bin_counts(place).t().contiguous(), p = uniform_p(counts.t());
+  std::vector<StatisticCalibration> all;
+  for (int64_t i = 0; i < place.size(1); ++i) {
+    auto s = of_statistic(place.select(1, i), z.select(1, i));
+    const auto* bins = counts[i].data_ptr<int64_t>();
+    s.histogram.assign(bins, bins + counts.size(1));
+    s.p = p[i].item<double>();
+    all.push_back(std::move(s));
+  }
+  return all;
 }
 
 }  // namespace
@@ -102,21 +97,17 @@ Tensor standardised_error(const Standing& standing, int64_t draws) {
   return at::where(standing.sd.gt(0), z, at::full_like(z, absent));
 }
 
-double chi_square_tail(double value, int64_t degrees) {
-  const auto number = [](double x) { return at::full({1}, x, at::kDouble); };
-  return at::special_gammaincc(number(static_cast<double>(degrees) / 2), number(value / 2)).item<double>();
-}
-
 Calibration calibration(const Standings& standings) {
   const auto& [place, z, tarp] = standings;
   if (place.dim() != 2 || place.size(0) < 2 || place.size(1) < 1)
     input_error("calibration: expected two simulations and a statistic at least, found {}", describe(place.sizes()));
   Calibration c;
   c.simulations = place.size(0);
-  for (int64_t s = 0; s < place.size(1); ++s) c.statistics.push_back(of_statistic(place.select(1, s), z.select(1, s)));
+  c.statistics = of_statistics(place, z);
+  c.allowed_uneven = diagnostics::allowed_uneven(place);
   c.intervals = coverage([&](double level) { return central(place, level); });
   c.tarp = coverage([&](double level) { return tarp.unsqueeze(1) < level; });
-  c.tarp_p = uniform_p(counts_in_bins(tarp, bin_count(c.simulations)), c.simulations);
+  c.tarp_p = uniform_p(bin_counts(tarp.unsqueeze(1))).item<double>();
   const auto ninety = share(central(place, 0.9), 0.9);
   c.coverage_90 = ninety.mean;
   c.coverage_90_error = ninety.error;

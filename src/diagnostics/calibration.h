@@ -58,7 +58,8 @@ struct Coverage {
 struct Calibration {
   int64_t simulations = 0;
   std::vector<StatisticCalibration> statistics;
-  Coverage intervals;  ///< central ones, over all statistics
+  int64_t allowed_uneven = 0;  ///< statistics with p below 0.01 that chance makes, see rank_histogram.h
+  Coverage intervals;          ///< central ones, over all statistics
   Coverage tarp;
   double tarp_p = 1;  ///< chi-square
   double coverage_90 = 0, coverage_90_error = 0;
@@ -67,9 +68,6 @@ struct Calibration {
 
 Calibration calibration(const Standings& standings);
 
-/// P(chi^2 with these degrees of freedom > value).
-double chi_square_tail(double value, int64_t degrees);
-
 struct CalibrationVerdict {
   bool calibrated = false;
   std::string word;       ///< calibrated, undecided, or what is wrong: "biased and over-confident"
@@ -77,7 +75,6 @@ struct CalibrationVerdict {
   std::string text;       ///< the same as a sentence with its numbers
   std::string criterion;  ///< what calibrated means here
   int64_t uneven = 0;     ///< statistics with p below 0.01
-  int64_t allowed = 0;    ///< as many are expected at most, with 98 % probability, of independent statistics
 };
 
 CalibrationVerdict calibration_verdict(const Calibration& calibration);

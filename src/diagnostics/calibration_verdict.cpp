@@ -7,30 +7,16 @@
 #include <string_view>
 
 #include "diagnostics/calibration.h"
+#include "diagnostics/rank_histogram.h"
 
 namespace penumbra::diagnostics {
 namespace {
 
-constexpr double uneven_p = 0.01;
-constexpr double alarm = 0.02;      // probability of more than the allowed number, were the statistics independent
 constexpr double hopeless = 0.001;  // over the number of statistics: a single p below that decides
 constexpr double errors = 3;        // standard errors, for coverage, bias and spread
 constexpr double tarp_p = 0.003;    // about as rare as three standard errors
 constexpr double notable = 0.25;    // share of the uneven statistics that something must be wrong with to be named
 constexpr int64_t fewest = 20;      // simulations
-
-/// The smallest k with P(Binomial(count, uneven_p) > k) at most `alarm`: 3 of 100.
-int64_t allowed_uneven(int64_t count) {
-  const double n = static_cast<double>(count);
-  double probability = std::pow(1 - uneven_p, n), below = probability;
-  int64_t k = 0;
-  while (1 - below > alarm && k < count) {
-    probability *= (n - static_cast<double>(k)) / static_cast<double>(k + 1) * uneven_p / (1 - uneven_p);
-    below += probability;
-    ++k;
-  }
-  return k;
-}
 
 /// What is wrong with the statistics whose ranks are not uniform.
 std::vector<std::string_view> faults(const Calibration& c) {
@@ -84,13 +70,12 @@ CalibrationVerdict calibration_verdict(const Calibration& c) {
     v.uneven += s.p < uneven_p;
     smallest = std::min(smallest, s.p);
   }
-  v.allowed = allowed_uneven(count);
   v.criterion = fmt::format(
       "calibrated: chi-square p > {:g} for the ranks of at least {} of {} statistics and p > {:g} for each, the "
       "coverage of 90 % intervals within {:g} standard errors of 90 %, TARP's p > {:g}; at least {} simulations",
-      uneven_p, count - v.allowed, count, hopeless / static_cast<double>(count), errors, tarp_p, fewest);
+      uneven_p, count - c.allowed_uneven, count, hopeless / static_cast<double>(count), errors, tarp_p, fewest);
   const bool coverage_off = std::abs(c.coverage_90 - 0.9) > errors * c.coverage_90_error;
-  const bool uneven = v.uneven > v.allowed || smallest < hopeless / static_cast<double>(count);
+  const bool uneven = v.uneven > c.allowed_uneven || smallest < hopeless / static_cast<double>(count);
   v.calibrated = c.simulations >= fewest && !uneven && !coverage_off && c.tarp_p > tarp_p;
   if (v.calibrated) {
     v.word = "calibrated";

@@ -1,8 +1,10 @@
 /// penumbra calibrate, as a user would call it: verdicts, files, going on after an interrupt, and wrong settings.
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "io/npy.h"
 #include "support/message.h"
 #include "support/paths.h"
 #include "support/program.h"
@@ -100,20 +102,26 @@ TEST(Calibrate, AConfigurationServesSampleAsWell) {
   EXPECT_EQ(penumbra({"sample", config.string(), "--out", (config.parent_path() / "run").string()}).code, 0);
 }
 
-/// No exact draws and no data per chain: truths by the probability-flow equation, simulations one after another.
+/// No exact draws of the prior: truths by the probability-flow equation.
 TEST(Calibrate, APriorThatIsOnlyKnownByItsScoreIsGeneratedFrom) {
   const auto config = written(R"(
-prior: {kind: gaussian, image_shape: [1, 3, 4], variance: 1, error: {eps_max: 0.01}}
+prior: {kind: magnitude, prior: {kind: gaussian, image_shape: [1, 3, 4], mean: 3, variance: 0.25}}
 likelihood: {kind: gaussian, ratio: 0.5, noise_sd: 0.5, clip_gradient: 1e6}
-sampler: {kind: pmc-red, sigma: 0.1, step_size: 0.01, steps: 50}
+sampler: {kind: pmc-red, sigma: 0.3, step_size: 0.01, steps: 50}
 chains: 12
 calibrate: {simulations: 5, batch: 2, draws_per_chain: 2, projections: 3, pixels: 2}
 )");
   const auto result = penumbra(calibrate(config, "out"));
   ASSERT_EQ(result.code, 0) << result.err;
-  const auto found = findings(config.parent_path() / "out");
+  const auto folder = config.parent_path() / "out";
+  const auto found = findings(folder);
   EXPECT_EQ(found["draws"].get<int>(), 24);
   EXPECT_EQ(found["statistics"].size(), 7U);
+  EXPECT_TRUE(contains(read_text(folder / "report.html"), "probability-flow equation in 32 steps"));
+  // Complex images of magnitude 3, 60 pixels of SD 0.5.
+  const auto truths = io::read_npy(folder / "truths.npy").to(at::kDouble);
+  EXPECT_EQ(truths.sizes(), (std::vector<int64_t>{5, 2, 3, 4}));
+  EXPECT_NEAR(truths.square().sum(1).sqrt().mean().item<double>(), 3, 0.4);
 }
 
 TEST(Calibrate, WithoutDataTheSamplerOfThePriorIsOnTrial) {

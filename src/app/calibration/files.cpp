@@ -59,7 +59,7 @@ json describe_findings(const Calibrated& calibrated, const Findings& findings) {
       {"draws", calibrated.subject.draws()},
       {"verdict", {{"calibrated", v.calibrated}, {"word", v.word}, {"text", v.text}, {"criterion", v.criterion}}},
       {"uneven_statistics", v.uneven},
-      {"uneven_allowed", v.allowed},
+      {"uneven_allowed", c.allowed_uneven},
       {"coverage_90", c.coverage_90},
       {"coverage_90_error", c.coverage_90_error},
       {"calibration_ratio", number(c.ratio)},

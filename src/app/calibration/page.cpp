@@ -109,7 +109,7 @@ std::vector<report::Badge> badges(const Findings& findings) {
   const auto judged = [](bool good) { return good ? Level::good : Level::bad; };
   std::vector<report::Badge> row{
       {report::level_of(findings.verdict.level), findings.verdict.word},
-      {judged(findings.verdict.uneven <= findings.verdict.allowed),
+      {judged(findings.verdict.uneven <= c.allowed_uneven),
        fmt::format("{} of {} statistics uneven", findings.verdict.uneven, c.statistics.size())},
       {judged(std::abs(c.coverage_90 - 0.9) <= 3 * c.coverage_90_error),
        fmt::format("90 % intervals hold {:.1f} %", 100 * c.coverage_90)}};

@@ -3,24 +3,36 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
+
 #include "app/generation.h"
 #include "likelihoods/simulated.h"
 
 namespace penumbra::app::calibration {
 namespace {
 
-/// Pixels as distances from their mean over all truths in units of their SD.
-struct Standardised {
-  Tensor mean, sd;
-
+/// Pixels as distances from their mean over the other truths in units of their SD. With its own truth among them a
+/// simulation's coordinates would draw that truth inwards, and it would no longer be like one of the draws.
+class Standardised {
+ public:
   explicit Standardised(const Tensor& truths) {
     const auto pixels = flat(truths).to(at::kCPU, at::kDouble);
-    mean = pixels.mean(0);
-    sd = pixels.std(0);
-    // A pixel that is the same in all truths is compared as it is.
-    sd = at::where(sd.gt(0), sd, at::ones_like(sd));
+    mean_ = pixels.mean(0);
+    centred_ = pixels - mean_;
+    squares_ = centred_.square().sum(0);
   }
-  Tensor operator()(const Tensor& x) const { return (flat(x).to(at::kCPU, at::kDouble) - mean) / sd; }
+  /// x [rows, n] in the coordinates of simulation i.
+  Tensor operator()(const Tensor& x, int64_t i) const {
+    const auto N = static_cast<double>(centred_.size(0));
+    const auto own = centred_[i];
+    const auto variance = (squares_ - own.square() * (N / (N - 1))) / std::max(1.0, N - 2);
+    // A pixel that is the same in all others, but for rounding, is compared as it is.
+    const auto sd = at::where(variance > 1e-12 * squares_, variance, at::ones_like(variance)).sqrt();
+    return (x - (mean_ - own / (N - 1))) / sd;
+  }
+
+ private:
+  Tensor mean_, centred_, squares_;
 };
 
 /// The last iterates, and where more are asked for those at even distances back to where recording begins.
@@ -82,31 +94,32 @@ Batch simulate(const Subject& subject, const Statistics& statistics, const Tenso
     return statistics(x, statistics.needs_likelihood() ? -posterior.likelihood->value(x) : Tensor());
   };
   const Standardised standardised(truths);
-  std::vector<Tensor> found, places;  // of each time that draws are taken: [count, chains, statistics or pixels]
+  std::vector<Tensor> found, pixels;  // of each time that draws are taken: [count, chains, statistics or pixels]
   ChainRun run(plan, posterior, *sampler, initial(subject, plan, count));
   run.after_step = [&](const ChainRun& now) {
     if (is_drawn(subject, now.state().k)) {
       const auto x = now.images();
       found.push_back(values(x).view({count, chains, -1}));
-      places.push_back(standardised(x).view({count, chains, -1}));
+      pixels.push_back(flat(x).to(at::kCPU, at::kDouble).view({count, chains, -1}));
     }
     after_step(now.state().k);
   };
   Batch batch{run.run(), {}, run.seconds()};
   if (batch.outcome != Outcome::finished) return batch;
 
-  const auto of_draws = at::cat(found, 1), at_places = at::cat(places, 1);
+  const auto of_draws = at::cat(found, 1), drawn = at::cat(pixels, 1);
   // The likelihood stands beside the chains, so each truth takes the place of all of its chains.
   const auto of_truths = values(own.repeat_interleave(chains, 0)).view({count, chains, -1}).select(1, 0);
-  const auto at_truths = standardised(own);
+  const auto true_pixels = flat(own).to(at::kCPU, at::kDouble);
   const auto S = static_cast<int64_t>(statistics.names().size());
   for (int64_t i = 0; i < count; ++i) {
     const Cursor at{seed, first + i, 0};
     const auto chance = uniform(at, Stream::resample, at::empty({1, 2 * S + 1}, at::kDouble))[0];
-    const auto reference = normal(at, Stream::probe, at::empty({1, at_truths.size(1)}, at::kDouble))[0];
+    const auto reference = normal(at, Stream::probe, at::empty({1, true_pixels.size(1)}, at::kDouble))[0];
     batch.simulations.push_back(
         {first + i, diagnostics::standing(of_truths[i], of_draws[i], chance.narrow(0, 0, 2 * S).view({2, S})),
-         diagnostics::tarp_place(at_truths[i], at_places[i], reference, chance[2 * S].item<double>())});
+         diagnostics::tarp_place(standardised(true_pixels[i], first + i), standardised(drawn[i], first + i), reference,
+                                 chance[2 * S].item<double>())});
   }
   return batch;
 }
