@@ -21,6 +21,9 @@ constexpr int64_t n = 12;
 // The standard error of the coverage of 90 % intervals is 0.4 % with so many, found from the spread between
 // simulations.
 constexpr int64_t simulations = 500, chains = 19;
+// The criterion raises a false alarm in a few of 100 cases. 21, the first seed tried, is one of them (TARP's p is
+// 0.0026); of the seeds 21 to 60 it is the only one here, and of 596 others with exact draws 1 has a p below 0.003.
+constexpr uint64_t test_seed = 22;
 
 /// PMC-RED with something wrong: x - gamma (a grad g - b S) + c sqrt(2 gamma) z, where a = b = c = 1 is right.
 class Doubtful final : public Sampler {
@@ -83,8 +86,10 @@ Subject subject(const std::shared_ptr<const Score>& prior, Doubtful::Factors fac
   Subject s;
   s.prior = prior;
   s.likelihood = likelihood();
-  s.seed = 21;
-  s.sampler = [=](const Posterior& posterior) { return std::make_shared<Doubtful>(posterior, 21, gamma, factors); };
+  s.seed = test_seed;
+  s.sampler = [=](const Posterior& posterior) {
+    return std::make_shared<Doubtful>(posterior, test_seed, gamma, factors);
+  };
   s.start.kind = Start::Kind::prior;
   s.plan.steps = 500;
   s.plan.chains = chains;
@@ -187,7 +192,7 @@ TEST(CalibrationOfSamplers, AMixturePriorIsCalibrated) { expect_calibrated(calib
 TEST(CalibrationOfSamplers, PmcRedIsCalibrated) {
   auto s = subject(gaussian_prior());
   s.sampler = [](const Posterior& posterior) {
-    return std::make_shared<Pmc>(posterior, 21, Pmc::Options{Discretization::red, 0.02, 0});
+    return std::make_shared<Pmc>(posterior, test_seed, Pmc::Options{Discretization::red, 0.02, 0});
   };
   expect_calibrated(calibrated(s));
 }
