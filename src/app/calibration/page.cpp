@@ -155,14 +155,14 @@ std::string page(const Calibrated& calibrated, const Findings& findings) {
                                 problem.seed, report::format_duration(findings.all.seconds)));
   page.verdict(report::level_of(findings.verdict.level), findings.verdict.text, badges(findings));
   page.section("Coverage", "Does a region that claims to hold the truth with some probability do so?");
-  page.figures(
-      {coverage_plot("Central intervals", findings.calibration.intervals,
-                     "Over all statistics. Below the band: over-confident. Above: under-confident."),
-       coverage_plot("Balls about random points (TARP)", findings.calibration.tarp,
-                     fmt::format("Of whole images, in pixels scaled by their SD over the other truths; p = {}. An "
-                                 "S across the diagonal is a wrong width, a bow to one side a bias.",
-                                 report::format_number(findings.calibration.tarp_p, 2)))},
-      report::Size::large);
+  page.figures({coverage_plot("Central intervals", findings.calibration.intervals,
+                              "Over all statistics. Below the band: over-confident. Above: under-confident."),
+                coverage_plot("Balls about random points (TARP)", findings.calibration.tarp,
+                              fmt::format("Of whole images, in pixels scaled by their SD over the other truths; p = "
+                                          "{}. Above the band: the draws are spread "
+                                          "more than the truths. Below: less, or they are biased.",
+                                          report::format_number(findings.calibration.tarp_p, 2)))},
+               report::Size::large);
   page.section("Ranks",
                "Flat: calibrated. High at both ends: over-confident. Arched: under-confident. Sloped: biased.");
   page.figures(rank_plots(findings));
