@@ -93,10 +93,9 @@ ChainState Problem::initial_state(const RunPlan& part) const {
   return penumbra::initial_state(own, *posterior.prior, seed, part.first_chain, part.chains, placement);
 }
 
-Problem load_problem(const ConfigOptions& options) {
-  auto settings = load_settings(options);
+Problem begin_problem(Settings& settings, const MachineOptions& machine, const MakeLikelihood& make) {
   Problem problem;
-  problem.placement.device = use_machine(options.machine);
+  problem.placement.device = use_machine(machine);
   problem.seed = seed_setting(settings);
 
   auto sampler = settings.section("sampler");
@@ -105,7 +104,7 @@ Problem load_problem(const ConfigOptions& options) {
   problem.posterior.prior = make_prior(prior, problem.placement);
   problem.prior_kind = prior.text("kind");
   auto likelihood = settings.section("likelihood");
-  problem.posterior.likelihood = make_likelihood(likelihood, problem.posterior.image_shape(), problem.placement);
+  problem.posterior.likelihood = make(likelihood, problem);
   problem.likelihood_kind = likelihood.text("kind");
 
   problem.entry = &sampler_entry(sampler);
@@ -122,11 +121,23 @@ Problem load_problem(const ConfigOptions& options) {
   if (output.has("observation")) problem.observation = observation_setting(output, problem.posterior.image_shape());
   read_output(output, problem, problem.plan);
   problem.modes = modes_setting(settings, likelihood, problem.posterior.image_shape());
+  return problem;
+}
 
-  settings.ignore("observation");  // of `observe`
+void end_problem(Problem& problem, Settings& settings) {
+  // Of the commands of these names.
+  for (const auto* section : {"observation", "calibrate"}) settings.ignore(section);
   settings.finish();
   problem.resolved = settings.resolved();
   problem.files = settings.files();
+}
+
+Problem load_problem(const ConfigOptions& options) {
+  auto settings = load_settings(options);
+  auto problem = begin_problem(settings, options.machine, [](Settings& likelihood, const Problem& of) {
+    return make_likelihood(likelihood, of.posterior.image_shape(), of.placement);
+  });
+  end_problem(problem, settings);
   return problem;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,14 @@ Settings load_settings(const ConfigOptions& options);
 uint64_t seed_setting(Settings& settings);
 
 Problem load_problem(const ConfigOptions& options);
+
+/// Makes the likelihood of a problem whose prior, seed and placement are known.
+using MakeLikelihood = std::function<std::shared_ptr<const Likelihood>(Settings& likelihood, const Problem& problem)>;
+
+/// The same for a command that has data and sections of its own: those are read before `end_problem` refuses every key
+/// that nobody asked for.
+Problem begin_problem(Settings& settings, const MachineOptions& machine, const MakeLikelihood& make);
+void end_problem(Problem& problem, Settings& settings);
 
 /// The prior and likelihood alone, for commands that do not sample.
 struct Measurement {

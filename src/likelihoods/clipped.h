@@ -23,6 +23,7 @@ class ClippedLikelihood final : public Likelihood {
   Tensor simulate(const Tensor& x, const Cursor& at) const override { return likelihood_->simulate(x, at); }
 
   const Likelihood& unclipped() const { return *likelihood_; }
+  double max_norm() const { return max_norm_; }
 
  private:
   Tensor do_value(const Tensor& x) const override { return likelihood_->value(x); }

@@ -56,11 +56,13 @@ double softening(const vlbi::Observation& observation) {
 
 InterferometryLikelihood::InterferometryLikelihood(Shape image_shape, vlbi::Observation observation,
                                                    const vlbi::Closures& closures, const InterferometryOptions& options,
-                                                   const Placement& placement)
+                                                   const Placement& placement,
+                                                   std::optional<InterferometryRecipe> recipe)
     : Likelihood(std::move(image_shape)),
       observation_(checked(std::move(observation))),
       closures_(closures),
       options_(options),
+      recipe_(std::move(recipe)),
       placement_(placement),
       jy_per_unit_(options.jy_per_unit),
       black_(options.black),
@@ -243,6 +245,21 @@ Tensor InterferometryLikelihood::simulate(const Tensor& x, const Cursor& at) con
   const auto clean = at::stack({V.re, V.im}, 2).transpose(0, 1).contiguous();  // [chains, m, 2]
   const auto noise = normal(at, Stream::measurement, clean);
   return at::view_as_complex((clean + at::tensor(sd, clean.options()).unsqueeze(1) * noise).contiguous());
+}
+
+std::shared_ptr<const Likelihood> InterferometryLikelihood::with_data(const Tensor& V) const {
+  if (!recipe_) input_error("interferometry: expected a likelihood that was made for simulations");
+  auto observation = observation_;
+  const auto values = V.to(at::kCPU, at::kComplexDouble).contiguous();
+  require_shape(values.unsqueeze(0), {static_cast<int64_t>(observation.visibilities.size())}, "interferometry: data");
+  const auto* value = values.data_ptr<c10::complex<double>>();
+  for (auto& row : observation.visibilities) {
+    row.value = {value->real(), value->imag()};
+    ++value;
+  }
+  const auto closures = vlbi::form_closures(observation, recipe_->closures);
+  return std::make_shared<InterferometryLikelihood>(image_shape(), std::move(observation), closures, recipe_->options,
+                                                    placement_);
 }
 
 double visible_flux(const vlbi::Observation& observation) {

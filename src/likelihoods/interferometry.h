@@ -38,11 +38,18 @@ struct InterferometryOptions {
   std::optional<Position> position = {};
 };
 
+/// What the likelihood of other visibilities on the same baselines is made from: a simulation's own has other terms.
+struct InterferometryRecipe {
+  InterferometryOptions options;
+  vlbi::ClosureOptions closures;
+};
+
 class InterferometryLikelihood final : public Likelihood {
  public:
   /// Throws InputError on rows without a positive SD or that are not finite, and on terms without data.
   InterferometryLikelihood(Shape image_shape, vlbi::Observation observation, const vlbi::Closures& closures,
-                           const InterferometryOptions& options, const Placement& placement);
+                           const InterferometryOptions& options, const Placement& placement,
+                           std::optional<InterferometryRecipe> recipe = {});
 
   /// g and its gradient from one product by A and one by its transpose, where both are wanted at one x.
   std::pair<Tensor, Tensor> value_and_grad(const Tensor& x) const;
@@ -60,6 +67,9 @@ class InterferometryLikelihood final : public Likelihood {
 
   /// Visibilities with their thermal noise, complex [chains, m], Jy: all closures are formed from them.
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
+
+  /// That of other visibilities, complex [m]; by the recipe, without which InputError is thrown.
+  std::shared_ptr<const Likelihood> with_data(const Tensor& V) const;
 
   const vlbi::Observation& observation() const { return observation_; }
 
@@ -86,6 +96,7 @@ class InterferometryLikelihood final : public Likelihood {
   vlbi::Closures closures_;
   std::vector<double> amplitudes_;  ///< debiased where asked for: 0 where the noise is larger
   InterferometryOptions options_;
+  std::optional<InterferometryRecipe> recipe_;
   Placement placement_;
   double jy_per_unit_, black_;
   double softening_;  ///< eps^2, Jy^2

@@ -108,13 +108,17 @@ std::unique_ptr<Likelihood> make(Settings& settings, const Shape& image_shape, c
   read_position(settings, options, visible_flux(observation));
   const auto rule = read_closures(settings);
   options.errors = read_errors(settings, rule.rule);
-  // A simulation needs no data, and so no closures.
-  if (purpose == Purpose::simulate) {
-    options.closure_phase = options.log_closure_amplitude = 0;
-    options.visibility = 1;
+  if (purpose == Purpose::sample) {
+    const auto closures = vlbi::form_closures(observation, rule);
+    return std::make_unique<InterferometryLikelihood>(image_shape, std::move(observation), closures, options,
+                                                      placement);
   }
-  const auto closures = purpose == Purpose::sample ? vlbi::form_closures(observation, rule) : vlbi::Closures();
-  return std::make_unique<InterferometryLikelihood>(image_shape, std::move(observation), closures, options, placement);
+  // A simulation needs no data, and so no closures.
+  const InterferometryRecipe recipe{options, rule};
+  options.closure_phase = options.log_closure_amplitude = 0;
+  options.visibility = 1;
+  return std::make_unique<InterferometryLikelihood>(image_shape, std::move(observation), vlbi::Closures(), options,
+                                                    placement, recipe);
 }
 
 }  // namespace

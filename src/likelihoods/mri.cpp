@@ -22,6 +22,10 @@ Tensor MriLikelihood::do_grad(const Tensor& x) const {
   return frame_.air.defined() ? grad + *lipschitz() * frame_.air * (x - frame_.black) : grad;
 }
 
+std::shared_ptr<const Likelihood> MriLikelihood::with_data(const Tensor& y) const {
+  return std::make_shared<MriLikelihood>(A_, frame_.constant.defined() ? y + frame_.constant : y, *noise_sd(), frame_);
+}
+
 Tensor MriLikelihood::simulate(const Tensor& x, const Cursor& at) const {
   auto y = GaussianLikelihood::simulate(x, at);
   if (frame_.constant.defined()) y = y + frame_.constant;

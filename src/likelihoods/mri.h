@@ -36,6 +36,9 @@ class MriLikelihood final : public GaussianLikelihood {
   /// The whole k-space, complex64 [chains, coils, H, W], as a scanner's file has it: zeros where nothing is measured.
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
 
+  /// The same with other data, as GaussianLikelihood has them: white, and of x without the constant.
+  std::shared_ptr<const Likelihood> with_data(const Tensor& y) const;
+
   /// Undefined where there are no data.
   const MriPictures& pictures() const { return pictures_; }
 

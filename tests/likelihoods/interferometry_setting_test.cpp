@@ -4,6 +4,7 @@
 
 #include "io/npy.h"
 #include "likelihoods/interferometry.h"
+#include "likelihoods/simulated.h"
 #include "support/damaged_file.h"
 #include "support/message.h"
 #include "support/paths.h"
@@ -174,6 +175,23 @@ TEST_F(InterferometrySetting, FromASimulationToSamples) {
     EXPECT_LT(misfit.chi2.item<double>(), 5) << misfit.term;  // 6 and 4 data: beyond one in ten thousand
   const auto run = test::penumbra({"sample", path, "--out", (folder / "run").string()});
   EXPECT_EQ(run.code, 0) << run.err;
+}
+
+/// Calibration gives it data that it simulated: as if they were read from a file, closures and all.
+TEST_F(InterferometrySetting, SimulatedDataAreThoseOfAFile) {
+  const std::string rest =
+      ", fov: 60, jy_per_unit: 0.01, terms: {closure_phase: 1, log_closure_amplitude: 2, amplitude: 1, flux: {value: "
+      "0.6, sd: 0.1}}";
+  const auto without = make("data: o.npz" + rest, Purpose::simulate);
+  const Cursor at{8, 3, 0};
+  const auto given = given_simulated(without, image(), 1, at);
+  io::write_npy(folder / "y.npy", without->simulate(image(), at)[0]);
+  const auto read = make("data: {file: o.npz, values: y.npy}" + rest);
+  const auto x = uniform({5, 0, 0}, Stream::truth, at::empty({3, 1, 8, 8}, at::kDouble));
+  EXPECT_LT(test::relative_error(given->value(x), read->value(x)), 1e-12);
+  EXPECT_LT(test::relative_error(given->grad(x), read->grad(x)), 1e-12);
+  EXPECT_FALSE(takes_many_measurements(*without));
+  EXPECT_TRUE(test::contains(test::message_of([&] { given_simulated(without, x, 1, at); }), "3 at once"));
 }
 
 }  // namespace
