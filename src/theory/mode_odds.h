@@ -26,8 +26,8 @@ struct OddsOptions {
   int64_t samples = 100;  ///< of each mode whose works are taken
   int64_t loops = 16;
   uint64_t seed = 0;
-  WorkOptions work;
-  OddsLimits limits;
+  WorkOptions work = {};
+  OddsLimits limits = {};
 };
 
 /// One mode against the one of most samples.
