@@ -31,6 +31,7 @@ void renumber(theory::ModeOdds& odds, const std::vector<int64_t>& to) {
   odds.reference = to[old.reference];
   for (size_t m = 0; m < to.size(); ++m) {
     odds.log_odds[to[m]] = old.log_odds[m];
+    odds.same_as[to[m]] = to[old.same_as[m]];
     odds.weight[to[m]] = old.weight[m], odds.weight_error[to[m]] = old.weight_error[m];
   }
   for (auto& pair : odds.pairs) pair.mode = to[pair.mode];
@@ -97,10 +98,12 @@ ModeWeights weigh_modes(const diagnostics::Modes& found, const std::vector<diagn
 
 json describe_weights(const ModeWeights& weights) {
   json about{{"by", weights.by_odds ? "odds" : "counts"}, {"why", weights.why}, {"shares", weights.shares}};
-  if (weights.odds.pairs.empty()) return about;
+  if (weights.odds.same_as.empty()) return about;
   about["sigma"] = weights.sigma;
   about["reference"] = weights.odds.reference + 1;
   about["score_evaluations"] = weights.odds.evaluations;
+  about["same_summit_as"] = json::array();
+  for (const auto m : weights.odds.same_as) about["same_summit_as"].push_back(m + 1);
   about["pairs"] = json::array();
   for (const auto& pair : weights.odds.pairs) about["pairs"].push_back(describe_pair(pair));
   return about;

@@ -28,7 +28,7 @@ struct ModeWeights {
   bool doubted = false;        ///< odds were computed and not trusted
   std::string why;             ///< not by odds; empty where nothing else was asked for
   std::vector<double> shares;  ///< of the samples, mode by mode
-  theory::ModeOdds odds;       ///< without pairs where none were computed; numbers of modes as in `modes`
+  theory::ModeOdds odds;       ///< empty where none were computed; numbers of modes as in `modes`
   double sigma = 0;
 };
 

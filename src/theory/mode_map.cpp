@@ -27,26 +27,35 @@ Tensor climb(const ScoreField& score, const Tensor& start, double reach, int64_t
   auto best = x;
   double least = first;
   for (int k = 0; k < most_steps && least > settled * first; ++k) {
+    // A step along a soft direction can overshoot along a stiff one, but not out of the mode.
+    while ((x + step * g - start).norm().item<double>() > reach && step * g.norm().item<double>() > 1e-9 * reach)
+      step /= 4;
     const auto next = x + step * g;
     const auto there = at_point(next);
     const auto moved = next - x, bent = g - there;
     const double curvature = scalar_product(moved, bent), size = there.norm().item<double>();
-    if (!std::isfinite(size) || (next - start).norm().item<double>() > reach) return {};
+    if (!std::isfinite(size)) return {};
     if (curvature > 0) step = scalar_product(moved, moved) / curvature;
     x = next, g = there;
     if (size < least) best = x, least = size;
   }
+  // Where the slope is still there, so is the way: the mode's top lies elsewhere.
+  if (least > 0.1 * first) return {};
   return best;
 }
 
-/// log(sd2 / sd1), drawn to zero by the share of its variance that the sampling error alone would make.
+/// log(sd2 / sd1), drawn to its mean over the pixels by the share of its variance that the sampling error alone would
+/// make: what is noise in the scales is lost overlap.
 std::optional<Tensor> shrunk_log_scale(const ModeSamples& first, const ModeSamples& second) {
   const auto known = first.sd.gt(0).logical_and(second.sd.gt(0));
   const auto log_scale = at::where(known, (second.sd / first.sd).log(), at::zeros_like(first.sd));
   const double noise = 0.5 / static_cast<double>(first.x.size(0) - 1) + 0.5 / static_cast<double>(second.x.size(0) - 1);
-  const double share = 1 - noise / log_scale.square().mean().item<double>();
-  if (!(share > 0)) return std::nullopt;
-  return share * log_scale;
+  const auto mean = log_scale.mean();
+  const double spread = (log_scale - mean).square().mean().item<double>();
+  const double share = spread > noise ? 1 - noise / spread : 0;
+  const double mean_error = std::sqrt(noise / static_cast<double>(log_scale.numel()));
+  if (share == 0 && std::abs(mean.item<double>()) < 4 * mean_error) return std::nullopt;
+  return mean + share * (log_scale - mean);
 }
 
 /// x - centre, with x left out of a centre that is the mean of `count`.
@@ -66,6 +75,17 @@ ModeSamples describe_samples(const Tensor& x, const ScoreField& score) {
   mode.sd = x.std(0);
   if (mode.reach() > 0) mode.summit = climb(score, mode.mean, mode.reach(), mode.evaluations);
   return mode;
+}
+
+bool same_summit(const ModeSamples& a, const ModeSamples& b) {
+  if (!a.summit.defined() || !b.summit.defined()) return false;
+  // A climb ends within 1e-7 of its first slope; modes are apart by several SDs.
+  return (a.summit - b.summit).norm().item<double>() < 0.01 * std::min(a.reach(), b.reach());
+}
+
+ModeSamples joined(const ModeSamples& a, const ModeSamples& b) {
+  const auto x = at::cat({a.x, b.x});
+  return {x, x.mean(0), x.std(0), a.summit, a.evaluations + b.evaluations};
 }
 
 std::string name(MapKind kind) {

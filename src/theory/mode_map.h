@@ -27,6 +27,12 @@ struct ModeSamples {
 /// Mean, SD and summit; n >= 2.
 ModeSamples describe_samples(const Tensor& x, const ScoreField& score);
 
+/// Whether both climbs ended at one summit: clustering then parted what is one mode.
+bool same_summit(const ModeSamples& a, const ModeSamples& b);
+
+/// The samples of two such as one.
+ModeSamples joined(const ModeSamples& a, const ModeSamples& b);
+
 enum class MapKind {
   summits,  ///< translation from summit to summit
   means,    ///< translation from mean to mean, each sample left out of the mean that it is moved from

@@ -13,8 +13,8 @@ namespace {
 
 /// Works of this many samples of each mode choose the map.
 constexpr int64_t pilot_samples = 12;
-/// A map with a gap below it is good enough: nearly all samples count.
-constexpr double small_gap = 1;
+/// A map that loses less is good enough: nearly all samples count.
+constexpr double small_dissipation = 1;
 
 std::vector<int64_t> counts_of(const std::vector<int64_t>& label) {
   std::vector<int64_t> counts;
@@ -48,7 +48,12 @@ Tensor own_samples(const Tensor& samples, const std::vector<int64_t>& label, int
 struct Works {
   SegmentWork forward, backward;
   int64_t evaluations() const { return forward.evaluations + backward.evaluations; }
-  double gap() const { return -(forward.work.mean() + backward.work.mean()).item<double>(); }
+
+  /// The gap, or the variance of the works, which is the same for Gaussian works and less often small by chance.
+  double dissipation() const {
+    const double gap = -(forward.work.mean() + backward.work.mean()).item<double>();
+    return std::max(gap, (forward.work.var() + backward.work.var()).item<double>() / 2);
+  }
 };
 
 Works works_of(const ScoreField& score, const ModeMap& map, const Tensor& first, const Tensor& second,
@@ -60,7 +65,7 @@ Works works_of(const ScoreField& score, const ModeMap& map, const Tensor& first,
   return works;
 }
 
-/// The first of the maps with a small gap, else the one with the least.
+/// Translation between the summits; another map where few works lose less than half as much with it.
 ModeMap choose_map(const ScoreField& score, const ModeSamples& first, const ModeSamples& second,
                    const WorkOptions& options, int64_t& evaluations) {
   const auto few_first = some(first.x, pilot_samples), few_second = some(second.x, pilot_samples);
@@ -71,10 +76,9 @@ ModeMap choose_map(const ScoreField& score, const ModeSamples& first, const Mode
     if (!map) continue;
     const auto works = works_of(score, *map, few_first, few_second, options);
     evaluations += works.evaluations();
-    // A negative one is sampling; NaN is no map.
-    const double gap = std::abs(works.gap());
-    if (!best || gap < least || std::isnan(least)) best = map, least = gap;
-    if (least < small_gap) break;
+    const double lost = works.dissipation();
+    if (!best || lost < least / 2 || std::isnan(least)) best = map, least = lost;
+    if (least < small_dissipation) break;
   }
   return *best;
 }
@@ -123,7 +127,7 @@ std::string doubt_about(const PairOdds& pair, const OddsLimits& limits) {
 PairOdds pair_odds(const ScoreField& score, const ModeSamples& reference, const ModeSamples& other,
                    const OddsOptions& options, int64_t& evaluations) {
   const auto map = choose_map(score, reference, other, options.work, evaluations);
-  const auto first = some(reference.x, options.samples), second = some(other.x, options.samples);
+  const auto &first = reference.x, &second = other.x;
   const auto works = works_of(score, map, first, second, options.work);
   evaluations += works.evaluations();
   PairOdds pair;
@@ -140,7 +144,44 @@ PairOdds pair_odds(const ScoreField& score, const ModeSamples& reference, const 
   return pair;
 }
 
-/// w_j = exp(u_j) / sum exp(u), and its error from those of the u, taken as independent.
+std::vector<ModeSamples> describe_modes(const ScoreField& score, const Tensor& samples,
+                                        const std::vector<int64_t>& label, const OddsOptions& options, ModeOdds& odds) {
+  std::vector<ModeSamples> modes;
+  const auto count = *std::max_element(label.begin(), label.end()) + 1;
+  for (int64_t mode = 0; mode < count; ++mode) {
+    auto own = some(own_samples(samples, label, mode), options.samples);
+    if (options.relaxation > 0) {
+      const auto relaxed = relax(score, own,
+                                 {.steps = options.relaxation,
+                                  .seed = options.seed + static_cast<uint64_t>(mode),
+                                  .batch = options.work.batch});
+      odds.evaluations += relaxed.evaluations;
+      own = relaxed.x;
+    }
+    modes.push_back(describe_samples(own, score));
+    odds.evaluations += modes.back().evaluations;
+  }
+  return modes;
+}
+
+/// Joins samples and counts of modes with one summit to those of the first of them, which is returned for each mode.
+std::vector<int64_t> join_same(std::vector<ModeSamples>& modes, std::vector<int64_t>& counts) {
+  std::vector<int64_t> same_as;
+  for (int64_t m = 0; m < static_cast<int64_t>(modes.size()); ++m) {
+    same_as.push_back(m);
+    for (int64_t k = 0; k < m; ++k) {
+      if (same_as[k] != k || !same_summit(modes[k], modes[m])) continue;
+      modes[k] = joined(modes[k], modes[m]);
+      counts[k] += counts[m], counts[m] = 0;
+      same_as[m] = k;
+      break;
+    }
+  }
+  return same_as;
+}
+
+/// w_j = exp(u_j) / sum exp(u), and its error from those of the u, taken as independent. An error of u_k moves all that
+/// are the same as k.
 void weigh_by_odds(ModeOdds& odds) {
   const double largest = *std::max_element(odds.log_odds.begin(), odds.log_odds.end());
   double sum = 0;
@@ -150,8 +191,10 @@ void weigh_by_odds(ModeOdds& odds) {
   for (size_t j = 0; j < odds.weight.size(); ++j) {
     double variance = 0;
     for (const auto& pair : odds.pairs) {
-      const auto k = static_cast<size_t>(pair.mode);
-      const double slope = odds.weight[j] * ((j == k ? 1 : 0) - odds.weight[k]);
+      double moved = 0;
+      for (size_t k = 0; k < odds.weight.size(); ++k)
+        if (odds.same_as[k] == pair.mode) moved += odds.weight[k];
+      const double slope = odds.weight[j] * ((odds.same_as[j] == pair.mode ? 1 : 0) - moved);
       variance += slope * slope * pair.bennett.error() * pair.bennett.error();
     }
     odds.weight_error.push_back(std::sqrt(variance));
@@ -181,22 +224,28 @@ ModeOdds mode_odds(const ScoreField& score, const Tensor& samples, const std::ve
   const auto counts = counts_of(label);
   const auto x = samples.detach().to(at::kCPU, at::kDouble);
   ModeOdds odds;
-  odds.reference = std::max_element(counts.begin(), counts.end()) - counts.begin();
+  auto modes = describe_modes(score, x, label, options, odds);
+  auto together = counts;
+  odds.same_as = join_same(modes, together);
+  odds.reference = std::max_element(together.begin(), together.end()) - together.begin();
   odds.log_odds.assign(counts.size(), 0);
-  const auto describe_mode = [&](int64_t mode) {
-    auto described = describe_samples(own_samples(x, label, mode), score);
-    odds.evaluations += described.evaluations;
-    return described;
-  };
-  const auto reference = describe_mode(odds.reference);
   for (int64_t m = 0; m < static_cast<int64_t>(counts.size()); ++m) {
-    if (m == odds.reference) continue;
-    auto pair = pair_odds(score, reference, describe_mode(m), options, odds.evaluations);
+    if (m == odds.reference || odds.same_as[m] != m) continue;
+    auto pair = pair_odds(score, modes[odds.reference], modes[m], options, odds.evaluations);
     pair.mode = m;
     odds.log_odds[m] = pair.bennett.log_ratio;
     if (odds.doubt.empty()) odds.doubt = pair.doubt;
     odds.pairs.push_back(std::move(pair));
   }
+  // What is one mode shares its odds.
+  const auto whole = odds.log_odds;
+  for (size_t m = 0; m < counts.size(); ++m)
+    odds.log_odds[m] = whole[odds.same_as[m]] +
+                       std::log(static_cast<double>(counts[m]) / static_cast<double>(together[odds.same_as[m]]));
+  const bool all_summits = std::all_of(modes.begin(), modes.end(), [](const auto& m) { return m.summit.defined(); });
+  // Halves of one mode would each be given all of its weight.
+  if (counts.size() > 2 && !all_summits && odds.doubt.empty())
+    odds.doubt = "a summit was not found, so that parts of one mode could pass for modes";
   odds.trusted = odds.doubt.empty();
   weigh_by_counts(odds, counts, static_cast<double>(label.size()));
   if (odds.trusted) weigh_by_odds(odds);

@@ -10,6 +10,7 @@
 
 #include "theory/bennett.h"
 #include "theory/mode_map.h"
+#include "theory/relaxation.h"
 
 namespace penumbra::theory {
 
@@ -25,6 +26,7 @@ struct OddsLimits {
 struct OddsOptions {
   int64_t samples = 100;  ///< of each mode whose works are taken
   int64_t loops = 16;
+  int64_t relaxation = 80;  ///< Langevin steps of the samples beforehand; 0: none
   uint64_t seed = 0;
   WorkOptions work = {};
   OddsLimits limits = {};
@@ -43,7 +45,10 @@ struct PairOdds {
 
 struct ModeOdds {
   int64_t reference = 0;
-  std::vector<PairOdds> pairs;               ///< of all modes but the reference
+  /// For each mode the first one with the same summit, itself where there is none: those are one mode, which shares its
+  /// weight among them by their samples.
+  std::vector<int64_t> same_as;
+  std::vector<PairOdds> pairs;               ///< of all modes but the reference and those that are another
   std::vector<double> log_odds;              ///< of each mode against the reference
   std::vector<double> weight, weight_error;  ///< of each mode; of counts where not trusted
   bool trusted = false;

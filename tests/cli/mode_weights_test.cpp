@@ -25,12 +25,7 @@ prior:
     - {weight: 0.8, mean: [-3, -3, -3, -3], variance: 0.25}
     - {weight: 0.2, mean: [3, 3, 3, 3], variance: 0.25}
 likelihood: {kind: none}
-sampler:
-  kind: apmc-red
-  steps: 200
-  step_size: 0.02
-  precision: float64
-  schedule: {sigma_0: 10, sigma_min: 0.05, xi: 0.95, alpha_0: 1}
+sampler: {kind: pmc-red, steps: 300, step_size: 0.02, sigma: 0.05, precision: float64, start: {low: -3, high: 3}}
 chains: 60
 modes: {}
 )");
