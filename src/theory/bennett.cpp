@@ -70,7 +70,7 @@ double bootstrap(const Tensor& forward, const Tensor& backward, const BennettOpt
   auto u = at::empty({options.resamples}, at::kDouble);
   for (int64_t b = 0; b < options.resamples; ++b)
     u[b] = solve(numbers(forward.index_select(0, first[b])), numbers(backward.index_select(0, second[b])));
-  return u.std().item<double>();
+  return u.std(/*unbiased=*/true).item<double>();
 }
 
 }  // namespace
@@ -86,7 +86,8 @@ Bennett bennett(const Tensor& forward, const Tensor& backward, const BennettOpti
   result.effective = std::min(one.effective, two.effective);
   result.bootstrap_error = bootstrap(forward, backward, options);
   result.gap = -(forward.mean() + backward.mean()).item<double>();
-  result.forward_sd = forward.std().item<double>(), result.backward_sd = backward.std().item<double>();
+  result.forward_sd = forward.std(/*unbiased=*/true).item<double>(),
+  result.backward_sd = backward.std(/*unbiased=*/true).item<double>();
   result.gap_error = std::sqrt(result.forward_sd * result.forward_sd / static_cast<double>(first.size()) +
                                result.backward_sd * result.backward_sd / static_cast<double>(second.size()));
   return result;

@@ -72,7 +72,7 @@ ModeSamples describe_samples(const Tensor& x, const ScoreField& score) {
   ModeSamples mode;
   mode.x = x;
   mode.mean = x.mean(0);
-  mode.sd = x.std(0);
+  mode.sd = x.std(0, /*unbiased=*/true);
   if (mode.reach() > 0) mode.summit = climb(score, mode.mean, mode.reach(), mode.evaluations);
   return mode;
 }
@@ -85,7 +85,7 @@ bool same_summit(const ModeSamples& a, const ModeSamples& b) {
 
 ModeSamples joined(const ModeSamples& a, const ModeSamples& b) {
   const auto x = at::cat({a.x, b.x});
-  return {x, x.mean(0), x.std(0), a.summit, a.evaluations + b.evaluations};
+  return {x, x.mean(0), x.std(0, /*unbiased=*/true), a.summit, a.evaluations + b.evaluations};
 }
 
 std::string name(MapKind kind) {

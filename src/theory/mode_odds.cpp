@@ -52,7 +52,8 @@ struct Works {
   /// The gap, or the variance of the works, which is the same for Gaussian works and less often small by chance.
   double dissipation() const {
     const double gap = -(forward.work.mean() + backward.work.mean()).item<double>();
-    return std::max(gap, (forward.work.var() + backward.work.var()).item<double>() / 2);
+    return std::max(gap,
+                    (forward.work.var(/*unbiased=*/true) + backward.work.var(/*unbiased=*/true)).item<double>() / 2);
   }
 };
 
@@ -242,6 +243,7 @@ ModeOdds mode_odds(const ScoreField& score, const Tensor& samples, const std::ve
   for (size_t m = 0; m < counts.size(); ++m)
     odds.log_odds[m] = whole[odds.same_as[m]] +
                        std::log(static_cast<double>(counts[m]) / static_cast<double>(together[odds.same_as[m]]));
+  if (odds.pairs.empty()) odds.doubt = "the climbs from all modes end at one summit: they are parts of one mode";
   const bool all_summits = std::all_of(modes.begin(), modes.end(), [](const auto& m) { return m.summit.defined(); });
   // Halves of one mode would each be given all of its weight.
   if (counts.size() > 2 && !all_summits && odds.doubt.empty())

@@ -26,7 +26,7 @@ struct OddsLimits {
 struct OddsOptions {
   int64_t samples = 100;  ///< of each mode whose works are taken
   int64_t loops = 16;
-  int64_t relaxation = 80;  ///< Langevin steps of the samples beforehand; 0: none
+  int64_t relaxation = 100;  ///< Langevin steps of the samples beforehand; 0: none
   uint64_t seed = 0;
   WorkOptions work = {};
   OddsLimits limits = {};

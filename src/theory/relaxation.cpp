@@ -37,7 +37,7 @@ double largest_curvature(const ScoreField& score, const Tensor& centre, double d
 Relaxed relax(const ScoreField& score, const Tensor& x, const RelaxationOptions& options) {
   Relaxed result;
   result.x = x;
-  const double reach = x.std(0).norm().item<double>();  // sqrt(tr C)
+  const double reach = x.std(0, /*unbiased=*/true).norm().item<double>();  // sqrt(tr C)
   if (!(reach > 0)) return result;
   const auto mean = x.mean(0);
   result.curvature = largest_curvature(score, mean, 1e-3 * reach, options.seed, result.evaluations);
@@ -49,9 +49,9 @@ Relaxed relax(const ScoreField& score, const Tensor& x, const RelaxationOptions&
     moving = moving + gamma * score_of(score, moving, options.batch, result.evaluations) +
              std::sqrt(2 * gamma) * normal({options.seed, 0, k}, Stream::churn, moving);
   }
-  // A sample of the mode is about `reach` from its mean.
-  const auto distance = flat(moving - mean).norm(2, 1);
-  result.moved = distance.max().item<double>() <= 2 * flat(x - mean).norm(2, 1).max().item<double>();
+  // Samples that are too wide shrink; a few near to each other, of a part of a mode, spread over all of it.
+  const auto farthest = [&](const Tensor& from) { return flat(from - mean).norm(2, 1).max().item<double>(); };
+  result.moved = farthest(moving) <= 5 * farthest(x);
   if (result.moved) result.x = moving;
   return result;
 }

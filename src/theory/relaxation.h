@@ -12,8 +12,8 @@
 namespace penumbra::theory {
 
 struct RelaxationOptions {
-  int64_t steps = 80;
-  double first = 0.5, last = 0.05;  ///< gamma L, falling geometrically; the stiffest direction ends 3 % too wide
+  int64_t steps = 100;
+  double first = 0.5, last = 0.025;  ///< gamma L, falling geometrically; the stiffest direction ends 1.5 % too wide
   uint64_t seed = 0;
   int64_t batch = 256;
 };

@@ -129,6 +129,17 @@ TEST(ModeOdds, PartsOfOneModeShareItsWeight) {
   EXPECT_NEAR(odds.weight[2] / (odds.weight[0] + odds.weight[2]), static_cast<double>(upper) / 60, 1e-9);
 }
 
+TEST(ModeOdds, PartsOfOneModeAloneHaveNoOdds) {
+  auto made = images(-60, 0, {60, 2});  // the second mode's weight is nothing
+  made.samples = made.samples.narrow(0, 0, 60);
+  made.label.assign(60, 0);
+  for (int64_t i = 0; i < 60; ++i) made.label[i] = made.samples[i].sum().item<double>() > -n ? 1 : 0;
+  const auto odds = mode_odds(made.score(), made.samples, made.label);
+  EXPECT_FALSE(odds.trusted);
+  EXPECT_NE(odds.doubt.find("one summit"), std::string::npos) << odds.doubt;
+  EXPECT_NEAR(odds.weight[1], std::count(made.label.begin(), made.label.end(), 1) / 60.0, 1e-12);
+}
+
 /// The score of no density: a rotation of all pairs of pixels on top of the gradient.
 TEST(ModeOdds, ARotationIsCaughtByClosedLoops) {
   const auto made = images(2, 0, {60, 40});

@@ -33,7 +33,7 @@ TEST(Relaxation, TakesTheStepsExcessOff) {
   // At most 10 % where the steps were long and the last ones do not reach, and four errors of sqrt(2 / 400) of the variance.
   EXPECT_LT(excess(found.x).max().item<double>(), 0.1 + 4 * std::sqrt(2.0 / count));
   EXPECT_GT(excess(found.x).min().item<double>(), -4 * std::sqrt(2.0 / count));
-  EXPECT_EQ(found.evaluations, 31 + 80 * count);
+  EXPECT_EQ(found.evaluations, 31 + 100 * count);
 }
 
 TEST(Relaxation, IsTheSeeds) {
