@@ -30,7 +30,8 @@ TEST(Relaxation, TakesTheStepsExcessOff) {
   EXPECT_NEAR(found.curvature, 1000, 50);
   const auto excess = [&](const Tensor& x) { return x.square().mean(0) / exact - 1; };
   EXPECT_GT(excess(before).max().item<double>(), 3);
-  // At most 10 % where the steps were long and the last ones do not reach, and four errors of sqrt(2 / 400) of the variance.
+  // At most 10 % where the steps were long and the last ones do not reach, and four errors of sqrt(2 / 400) of the
+  // variance.
   EXPECT_LT(excess(found.x).max().item<double>(), 0.1 + 4 * std::sqrt(2.0 / count));
   EXPECT_GT(excess(found.x).min().item<double>(), -4 * std::sqrt(2.0 / count));
   EXPECT_EQ(found.evaluations, 31 + 100 * count);
