@@ -18,6 +18,10 @@ std::optional<ModesPlan> modes_setting(Settings& settings, Settings& likelihood,
   plan.options.max_shift = section.integer("max_shift", std::max<int64_t>(1, side / 4), {1, static_cast<double>(half)});
   plan.options.most = section.integer("most", plan.options.most, {1, 100});
   plan.perplexity = section.number("perplexity", plan.perplexity, {1, 1000, true});
+  // Samples that are moved onto one another first are no longer quite the prior's: then only where asked for.
+  const auto otherwise = plan.options.align == diagnostics::Align::shift ? "counts" : "odds";
+  plan.odds = section.choice("weights", {"odds", "counts"}, otherwise) == "odds";
+  plan.odds_samples = section.integer("odds_samples", plan.odds_samples, {2, 1e6});
   if (!sky) return plan;
   const double fov = likelihood.number("fov", positive);
   plan.ring = diagnostics::RingOptions{

@@ -12,6 +12,8 @@ namespace penumbra::app {
 struct ModesPlan {
   diagnostics::ModeOptions options;
   double perplexity = 20;
+  bool odds = true;  ///< weights from the posterior's score (docs/mode-weights.md), else the shares of samples
+  int64_t odds_samples = 100;                    ///< of each mode, at most
   std::optional<diagnostics::RingOptions> ring;  ///< of images of the sky
 };
 

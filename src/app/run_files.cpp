@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "diagnostics/quantiles.h"
 #include "diagnostics/verdict.h"
+#include "diagnostics/weighted.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "priors/clamped_sigma.h"
@@ -175,15 +176,37 @@ void write_summary(const fs::path& folder, json summary, const Judgement& judgem
   io::write_file(folder / "summary.json", summary.dump(2) + "\n");
 }
 
+const std::vector<double> probabilities{0.005, 0.025, 0.5, 0.975, 0.995};
+
+/// Every chain counts as its last iterate does: mean.npy over all records, sd.npy and quantiles.npy over those that
+/// were kept. The unweighted ones go to unweighted/.
+void write_weighted_statistics(const fs::path& folder, const Statistics& statistics,
+                               const std::vector<double>& weights) {
+  fs::create_directories(folder / "unweighted");
+  for (const auto* name : {"mean.npy", "sd.npy", "quantiles.npy"})
+    io::write_file(folder / "unweighted" / name, io::read_file(folder / name));
+  const auto chains = static_cast<int64_t>(weights.size());
+  const auto means = statistics.moments().chain_means().narrow(0, 0, chains);
+  const auto draws = statistics.history().draws().narrow(1, 0, chains);
+  io::write_npy(folder / "mean.npy", diagnostics::weighted_moments(means.unsqueeze(0), weights).mean.to(at::kFloat));
+  io::write_npy(folder / "sd.npy", diagnostics::weighted_moments(draws, weights).sd.to(at::kFloat));
+  io::write_npy(folder / "quantiles.npy",
+                diagnostics::weighted_quantiles(draws, weights, probabilities).to(at::kFloat));
+}
+
 /// A chain that is not finite has been judged already; its samples have no modes.
 void add_modes(const fs::path& folder, const Problem& problem, const ChainRun& run, json& summary,
                Judgement& judgement) {
   if (!problem.modes || !problem.entry->random) return;
   const auto images = run.images();
   if (!images.isfinite().all().item<bool>()) return;
-  const auto found = write_modes(folder, *problem.modes, *problem.posterior.likelihood, images, problem.seed);
+  const auto source = odds_source(problem.posterior, *problem.sampler, problem.plan.steps, problem.placement);
+  const auto found = write_modes(folder, *problem.modes, *problem.posterior.likelihood, images, problem.seed, source);
   summary.update(found.summary);
   judgement.verdicts.push_back(found.verdict);
+  if (found.sample_weights.empty()) return;
+  write_weighted_statistics(folder, run.statistics(), found.sample_weights);
+  summary["statistics"] = {{"weights", "odds"}, {"chains", found.sample_weights.size()}};
 }
 
 }  // namespace
@@ -192,7 +215,7 @@ void write_results(const fs::path& folder, const Problem& problem, const ChainRu
   io::write_npy(folder / "samples.npy", run.images().to(at::kCPU, at::kFloat));
   io::write_npy(folder / "mean.npy", run.statistics().moments().mean().to(at::kFloat));
   io::write_npy(folder / "sd.npy", run.statistics().moments().sd().to(at::kFloat));
-  const auto quantiles = diagnostics::quantiles(run.statistics().history().draws(), {0.005, 0.025, 0.5, 0.975, 0.995});
+  const auto quantiles = diagnostics::quantiles(run.statistics().history().draws(), probabilities);
   io::write_npy(folder / "quantiles.npy", quantiles.to(at::kFloat));
   run.trace().write(folder / "trace.csv");
   if (!problem.observation.empty()) {

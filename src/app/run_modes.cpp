@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diagnostics/tsne.h"
+#include "diagnostics/weighted.h"
 #include "io/file.h"
 #include "io/npy.h"
 
@@ -162,7 +163,15 @@ void write_maps(const fs::path& folder, const Modes& found) {
   }
 }
 
-diagnostics::Verdict verdict_on(const Modes& found) {
+/// Of the samples as they are, each with its weight.
+void write_weighted(const fs::path& folder, const Tensor& samples, const std::vector<double>& weights) {
+  const auto found = diagnostics::weighted_moments(samples.detach().to(at::kCPU, at::kDouble).unsqueeze(0), weights);
+  io::write_npy(folder / "weighted-mean.npy", found.mean.to(at::kFloat));
+  io::write_npy(folder / "weighted-sd.npy", found.sd.to(at::kFloat));
+}
+
+diagnostics::Verdict verdict_on(const ModeWeights& weighed) {
+  const auto& found = weighed.modes;
   const auto count = static_cast<int64_t>(found.label.size());
   if (count < diagnostics::least_samples_for_modes)
     return {"note", "modes",
@@ -172,31 +181,42 @@ diagnostics::Verdict verdict_on(const Modes& found) {
     return {"note", "modes",
             fmt::format("the {} samples form one mode: no parting leaves two clouds that one Gaussian would not show",
                         count)};
-  std::string weights;
-  for (const auto& mode : found.modes)
-    weights += fmt::format("{}{:.2f} +- {:.2f}", weights.empty() ? "" : ", ", mode.weight, mode.weight_error);
-  return {"note", "modes",
-          fmt::format("the {} samples form {} modes of weight {}", count, found.modes.size(), weights)};
+  std::string weights, shares;
+  for (size_t m = 0; m < found.modes.size(); ++m) {
+    const auto* comma = m == 0 ? "" : ", ";
+    weights += fmt::format("{}{:.2f} +- {:.2f}", comma, found.modes[m].weight, found.modes[m].weight_error);
+    shares += fmt::format("{}{:.2f}", comma, weighed.shares[m]);
+  }
+  auto text = fmt::format("the {} samples form {} modes of weight {}", count, found.modes.size(), weights);
+  if (weighed.by_odds)
+    return {"note", "modes", text + fmt::format(", by the posterior's odds; {} of the samples", shares)};
+  if (!weighed.doubted && weighed.why.empty()) return {"note", "modes", text + ", by their numbers"};
+  return {weighed.doubted ? "warning" : "note", "modes",
+          fmt::format("{}, by their numbers, which need not be the posterior's weights: {}{}", text,
+                      weighed.doubted ? "the odds are not to be trusted, " : "", weighed.why)};
 }
 
 }  // namespace
 
 ModesFound write_modes(const fs::path& folder, const ModesPlan& plan, const Likelihood& likelihood,
-                       const Tensor& all_samples, uint64_t seed) {
+                       const Tensor& all_samples, uint64_t seed, const OddsSource& source) {
   const auto samples = all_samples.narrow(0, 0, std::min(all_samples.size(0), diagnostics::most_on_map));
   const auto fits = fits_of(likelihood, samples);
   auto options = plan.options;
   options.seed = seed;
-  const auto found = diagnostics::find_modes(samples, fits, options);
+  const auto weighed = weigh_modes(diagnostics::find_modes(samples, fits, options), fits, plan, source, seed);
+  const auto& found = weighed.modes;
   write_maps(folder / "modes", found);
+  if (weighed.by_odds) write_weighted(folder / "modes", samples, found.weights);
   auto modes = describe_modes(found, fits);
   modes["align"] = options.align == diagnostics::Align::shift ? "shift" : "none";
+  if (found.modes.size() > 1) modes["weights"] = describe_weights(weighed);
   json summary{{"modes", modes}};
   modes["per_sample"] = per_sample(found, fits);
   modes["map"] = map_of(found, plan, seed);
   if (plan.ring) summary["ring"] = write_rings(folder, plan, samples.detach().to(at::kCPU, at::kDouble), found);
   io::write_file(folder / "modes.json", modes.dump(1) + "\n");
-  return {summary, verdict_on(found)};
+  return {summary, verdict_on(weighed), weighed.by_odds ? found.weights : std::vector<double>{}};
 }
 
 }  // namespace penumbra::app

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 
+#include "app/mode_weights.h"
 #include "app/modes_plan.h"
 #include "core/random.h"
 #include "diagnostics/verdict.h"
@@ -14,11 +15,14 @@ namespace penumbra::app {
 struct ModesFound {
   nlohmann::json summary;  ///< `modes` and, of the sky, `ring`, for summary.json
   diagnostics::Verdict verdict;
+  /// Of the first samples, as many as were sorted; empty where all count the same.
+  std::vector<double> sample_weights;
 };
 
 /// Writes modes.json, modes/mean-1.npy, modes/sd-1.npy... and, of the sky, ring.csv. `samples` [N, C, H, W], finite, as
-/// the likelihood takes them; of more than `diagnostics::most_on_map` the first.
+/// the likelihood takes them; of more than `diagnostics::most_on_map` the first. With a source and where the plan wants
+/// them, weights are odds, then also modes/weighted-mean.npy and modes/weighted-sd.npy of the samples.
 ModesFound write_modes(const std::filesystem::path& folder, const ModesPlan& plan, const Likelihood& likelihood,
-                       const Tensor& samples, uint64_t seed);
+                       const Tensor& samples, uint64_t seed, const OddsSource& source = {});
 
 }  // namespace penumbra::app

@@ -90,6 +90,24 @@ Mode describe_mode(const Members& members, const Modes& all, const std::vector<T
   return mode;
 }
 
+/// Labels and modes, the heaviest first.
+void describe_parts(std::vector<Members> parts, const std::vector<TermFit>& fits, Modes& found) {
+  const auto heft = [&](const Members& members) {
+    double sum = 0;
+    for (const auto i : members) sum += found.weights[i];
+    return sum;
+  };
+  std::sort(parts.begin(), parts.end(), [&](const Members& a, const Members& b) {
+    return std::pair(-heft(a), a.front()) < std::pair(-heft(b), b.front());
+  });
+  found.label.assign(found.weights.size(), 0);
+  found.modes.clear();
+  for (size_t m = 0; m < parts.size(); ++m) {
+    for (const auto i : parts[m]) found.label[i] = static_cast<int64_t>(m);
+    found.modes.push_back(describe_mode(parts[m], found, fits));
+  }
+}
+
 }  // namespace
 
 Modes find_modes(const Tensor& samples, const std::vector<TermFit>& fits, const ModeOptions& options,
@@ -107,21 +125,17 @@ Modes find_modes(const Tensor& samples, const std::vector<TermFit>& fits, const 
   found.alignment = options.align == Align::shift
                         ? align(samples, options.max_shift > 0 ? options.max_shift : side / 4)
                         : Alignment{samples.detach().to(at::kCPU, at::kDouble), std::vector<Shift>(count)};
-  auto parts = part(found.alignment.images, options, found);
-  const auto heft = [&](const Members& members) {
-    double sum = 0;
-    for (const auto i : members) sum += found.weights[i];
-    return sum;
-  };
-  std::sort(parts.begin(), parts.end(), [&](const Members& a, const Members& b) {
-    return std::pair(-heft(a), a.front()) < std::pair(-heft(b), b.front());
-  });
-  found.label.assign(count, 0);
-  for (size_t m = 0; m < parts.size(); ++m) {
-    for (const auto i : parts[m]) found.label[i] = static_cast<int64_t>(m);
-    found.modes.push_back(describe_mode(parts[m], found, fits));
-  }
+  describe_parts(part(found.alignment.images, options, found), fits, found);
   return found;
+}
+
+Modes reweigh(const Modes& found, const std::vector<TermFit>& fits, std::vector<double> weights) {
+  auto other = found;
+  other.weights = normalised(std::move(weights), static_cast<int64_t>(found.label.size()));
+  std::vector<Members> parts(found.modes.size());
+  for (size_t i = 0; i < found.label.size(); ++i) parts[found.label[i]].push_back(static_cast<int64_t>(i));
+  describe_parts(std::move(parts), fits, other);
+  return other;
 }
 
 }  // namespace penumbra::diagnostics

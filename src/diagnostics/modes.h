@@ -50,4 +50,7 @@ struct Modes {
 Modes find_modes(const Tensor& samples, const std::vector<TermFit>& fits, const ModeOptions& options,
                  std::vector<double> weights = {});
 
+/// The same parting with other weights of the samples, hence other weights, means, SDs and order of the modes.
+Modes reweigh(const Modes& found, const std::vector<TermFit>& fits, std::vector<double> weights);
+
 }  // namespace penumbra::diagnostics

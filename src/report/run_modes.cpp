@@ -100,6 +100,45 @@ void add_mode_table(Page& page, const json& modes) {
   page.table(table);
 }
 
+bool by_odds(const json& found) { return text_at(found, {"weights", "by"}) == "odds"; }
+
+std::string about_weights(const json& found) {
+  if (by_odds(found))
+    return "A weight is the posterior's: the odds of the modes from the posterior's score, by Bennett's acceptance "
+           "ratio. How many chains came to a mode does not count; the run's mean, SD and intervals are weighted "
+           "accordingly.";
+  const auto why = text_at(found, {"weights", "why"});
+  return "A weight is the share of the samples, with its binomial standard error: it is the posterior's only as far as "
+         "the chains came to each mode as often as the posterior does." +
+         (why.empty() ? "" : " The posterior's own odds are not used: " + why + ".");
+}
+
+/// Log-odds and what speaks for or against them.
+void add_odds(Page& page, const json& found) {
+  if (!found.contains("weights") || !found["weights"].contains("pairs") || !found["weights"]["pairs"].is_array())
+    return;
+  Table table{.header = {"Log-odds", "Estimate (nats)", "Work SD", "Gap", "Effective samples", "Quadrature error",
+                         "Closed loops", "Map", "Trusted"},
+              .numbers = true};
+  for (const auto& pair : found["weights"]["pairs"]) {
+    const auto value = [&](const char* key) { return format_number(number_at(pair, {key}).value_or(NAN)); };
+    const auto sd = list_at(pair, {"work_sd"});
+    table.rows.push_back(
+        {fmt::format("mode {} against mode {}", text_at(pair, {"mode"}), text_at(found, {"weights", "reference"})),
+         fmt::format("{:+.2f} +- {:.2f}", number_at(pair, {"log_odds"}).value_or(NAN),
+                     number_at(pair, {"error"}).value_or(NAN)),
+         sd.size() == 2 ? fmt::format("{}, {}", format_number(sd[0]), format_number(sd[1])) : "", value("gap"),
+         value("effective_samples"), value("quadrature_error"), value("closed_loop_rms"), text_at(pair, {"map"}),
+         text_at(pair, {"trusted"}) == "true" ? "yes" : "no: " + text_at(pair, {"doubt"})});
+  }
+  page.details("How the odds were found", [&](Page& p) {
+    p.text(
+        "Samples of one mode are moved onto the other and the work is integrated along the score. Gap: how far "
+        "forward and backward works disagree, 0 at best. Closed loops: their RMS, 0 for a score that is a gradient.");
+    p.table(table);
+  });
+}
+
 std::vector<Figure> crowd_charts(const RunFolder& run) {
   const auto& found = *run.modes;
   const auto label = list_at(found, {"per_sample", "label"});
@@ -170,13 +209,12 @@ void add_modes(Page& page, const RunFolder& run) {
                                           run.modes->value("too_few_to_tell", json()) == json(true)
                                               ? " They are too few to tell modes apart."
                                               : ""));
-  page.text(
-      fmt::format("{}A weight is the share of the samples, with its binomial standard error: it is the posterior's "
-                  "only as far as the chains came to each mode as often as the posterior does.",
-                  aligned ? "Means and SDs here are of samples moved onto one another by whole pixels: the data do "
-                            "not fix the position, and without that the mean is blurred. "
-                          : ""));
+  page.text((aligned ? "Means and SDs here are of samples moved onto one another by whole pixels: the data do not fix "
+                       "the position, and without that the mean is blurred. "
+                     : "") +
+            about_weights(*run.modes));
   add_mode_table(page, modes);
+  add_odds(page, *run.modes);
   add_pictures(page, run);
   page.figures(crowd_charts(run));
 }

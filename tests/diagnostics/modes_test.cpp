@@ -94,6 +94,22 @@ TEST(Modes, SamplesCountByTheirWeights) {
   EXPECT_EQ(found.label[1], 0);
 }
 
+TEST(Modes, OtherWeightsKeepThePartingAndChangeTheOrder) {
+  auto samples = gaussian_cloud(5, 80, 4);
+  for (int64_t i = 0; i < 80; ++i)
+    if (i % 4 == 0) samples[i] += 20;
+  const auto found = find_modes(samples, {}, {});
+  std::vector<double> weights(80);
+  for (int64_t i = 0; i < 80; ++i) weights[i] = i % 4 == 0 ? 9.0 / 20 : 1.0 / 60;
+  const auto other = reweigh(found, {}, weights);
+  ASSERT_EQ(other.modes.size(), 2u);
+  EXPECT_EQ(other.modes[0].count, 20);
+  EXPECT_NEAR(other.modes[0].weight, 0.9, 1e-12);
+  EXPECT_LT((other.modes[0].mean - found.modes[1].mean).abs().max().item<double>(), 1e-12);
+  for (size_t i = 0; i < 80; ++i) EXPECT_EQ(other.label[i], 1 - found.label[i]);
+  EXPECT_THROW(reweigh(found, {}, {1.0}), InputError);
+}
+
 TEST(Modes, AShiftIsNoMode) {
   std::vector<Tensor> images;
   for (int64_t i = 0; i < 40; ++i) images.push_back(blob(i % 2 ? 11 : 20, i % 3 ? 14 : 17));

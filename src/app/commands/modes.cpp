@@ -50,8 +50,9 @@ int find_modes_of(Options& options) {
   if (!load_settings(options.config).has("modes")) options.config.assignments.push_back("modes.most=6");
   const auto problem = load_problem(options.config);
   require_shape(samples, problem.posterior.image_shape(), (options.run / "samples.npy").string());
+  const auto source = odds_source(problem.posterior, *problem.sampler, problem.plan.steps, problem.placement);
   const auto found = write_modes(options.run, *problem.modes, *problem.posterior.likelihood,
-                                 place(samples, problem.placement), problem.seed);
+                                 place(samples, problem.placement), problem.seed, source);
   update(summary, found);
   io::write_file(options.run / "summary.json", summary.dump(2) + "\n");
   report::write_run_report(options.run);
