@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/denoiser_curvature.h"
@@ -300,6 +301,13 @@ class Deriver {
 
 std::vector<Derived> derive_defaults(Settings& sampler, const SamplerEntry& entry, const Posterior& posterior) {
   return Deriver(sampler, entry, posterior).derive();
+}
+
+nlohmann::json describe_derived(const std::vector<Derived>& derived) {
+  auto list = nlohmann::json::array();
+  for (const auto& [key, value, why] : derived)
+    list.push_back({{"key", "sampler." + key}, {"value", value}, {"why", why}});
+  return list;
 }
 
 }  // namespace penumbra::app

@@ -2,6 +2,7 @@
 /// configuration. docs/samplers.md has the formulas.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,8 @@ struct Derived {
 /// Puts a value where the section needs one and gives none, for the sampler that it names. What cannot be derived (the
 /// likelihood's curvature is not known, the prior says nothing of its pixels) is asked for.
 std::vector<Derived> derive_defaults(Settings& sampler, const SamplerEntry& entry, const Posterior& posterior);
+
+/// What the configuration left open and the program decided, for summaries.
+nlohmann::json describe_derived(const std::vector<Derived>& derived);
 
 }  // namespace penumbra::app

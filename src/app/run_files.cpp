@@ -46,14 +46,6 @@ json describe_problem(const Problem& problem, const ChainRun& run) {
   return about;
 }
 
-/// What the configuration left open and the program decided.
-json describe_derived(const Problem& problem) {
-  auto list = json::array();
-  for (const auto& [key, value, why] : problem.derived)
-    list.push_back({{"key", "sampler." + key}, {"value", value}, {"why", why}});
-  return list;
-}
-
 /// What every summary holds, however the run ended.
 json common_summary(const Problem& problem, const ChainRun& run) {
   const auto now = std::chrono::system_clock::now();
@@ -77,7 +69,7 @@ json common_summary(const Problem& problem, const ChainRun& run) {
             {"steps", problem.plan.steps},
             {"step_size", problem.sampler->step_size()},
             {"precision", problem.placement.precision == at::kDouble ? "float64" : "float32"},
-            {"derived", describe_derived(problem)}}},
+            {"derived", describe_derived(problem.derived)}}},
           {"chains",
            {{"count", problem.plan.chains},
             {"first", problem.plan.first_chain},

@@ -187,13 +187,13 @@ std::optional<double> InterferometryLikelihood::typical_curvature() const {
   return curvature;
 }
 
-Tensor InterferometryLikelihood::value_at(const ModelVisibilities& V) const {
+Tensor InterferometryLikelihood::value_at(const ModelVisibilities& V, const Tensor& x) const {
   Tensor g;
   for (const auto& [weight, term] : terms_) {
     const auto more = weight * term->energy(V);
     g = g.defined() ? g + more : more;
   }
-  return g;
+  return moments_.defined() ? g + 0.5 * off_centre(x).square().sum(1) : g;
 }
 
 Tensor InterferometryLikelihood::grad_at(const ModelVisibilities& V, const Tensor& x) const {
@@ -202,6 +202,10 @@ Tensor InterferometryLikelihood::grad_at(const ModelVisibilities& V, const Tenso
   const auto w = pull.on(V);
   auto grad = w.defined() ? A_.transposed(w) : at::zeros_like(flat(x));
   if (pull.flux.defined()) grad.add_((jy_per_unit_ * pull.flux).unsqueeze(1));
+  if (moments_.defined()) {
+    const at::NoTF32Guard full_precision;
+    grad.add_(off_centre(x).matmul(moments_.t()));
+  }
   return grad.view_as(x);
 }
 
@@ -210,21 +214,14 @@ Tensor InterferometryLikelihood::off_centre(const Tensor& x) const {
   return (flat(x) - black_).matmul(moments_);
 }
 
-Tensor InterferometryLikelihood::do_value(const Tensor& x) const {
-  const auto g = value_at(visibilities(x));
-  return moments_.defined() ? g + 0.5 * off_centre(x).square().sum(1) : g;
-}
+Tensor InterferometryLikelihood::do_value(const Tensor& x) const { return value_at(visibilities(x), x); }
 
-Tensor InterferometryLikelihood::do_grad(const Tensor& x) const { return value_and_grad(x).second; }
+Tensor InterferometryLikelihood::do_grad(const Tensor& x) const { return grad_at(visibilities(x), x); }
 
 std::pair<Tensor, Tensor> InterferometryLikelihood::value_and_grad(const Tensor& x) const {
   require_shape(x, image_shape(), "likelihood: image");
   const auto V = visibilities(x);
-  const auto value = value_at(V), grad = grad_at(V, x);
-  if (!moments_.defined()) return {value, grad};
-  const at::NoTF32Guard full_precision;
-  const auto away = off_centre(x);
-  return {value + 0.5 * away.square().sum(1), grad + away.matmul(moments_.t()).view_as(x)};
+  return {value_at(V, x), grad_at(V, x)};
 }
 
 std::vector<Misfit> InterferometryLikelihood::misfit(const Tensor& x) const {

@@ -84,7 +84,7 @@ class InterferometryLikelihood final : public Likelihood {
   /// V as [2 m, chains], real parts above imaginary ones.
   ModelVisibilities model(const Tensor& V, Tensor flux) const;
   Tensor measured() const;
-  Tensor value_at(const ModelVisibilities& V) const;
+  Tensor value_at(const ModelVisibilities& V, const Tensor& x) const;
   Tensor grad_at(const ModelVisibilities& V, const Tensor& x) const;
 
   InterferometryLikelihood(const InterferometryLikelihood& quiet, double alpha, double more_variance);

@@ -65,6 +65,7 @@ TEST(Defaults, AreTheFormulasOfTheDocumentation) {
   EXPECT_TRUE(contains(problem.resolved, "likelihood_at: denoised"));
   EXPECT_TRUE(contains(problem.resolved, "chain_rule: true"));
   EXPECT_TRUE(contains(problem.resolved, "records: denoised"));
+  EXPECT_TRUE(contains(problem.resolved, "tempering: scaled")) << "all data have the same noise";
   const auto steps = problem.plan.steps;
   EXPECT_EQ(static_cast<double>(steps), derived(problem, "steps"));
   EXPECT_NEAR(static_cast<double>(settled_at(*problem.sampler, steps)), 0.9 * static_cast<double>(steps),

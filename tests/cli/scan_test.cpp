@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "core/random.h"
 #include "io/cfl.h"
 #include "io/image.h"
 #include "io/kspace.h"
@@ -162,6 +163,21 @@ TEST_F(Export, RefusesWhatItDoesNotKnow) {
   const auto empty = call("npy");
   EXPECT_EQ(empty.code, 2);
   EXPECT_TRUE(contains(empty.err, "config.yaml"));
+}
+
+TEST(ComplexMri, RunsFromTheCommandLine) {
+  const auto folder = scratch();
+  const auto config = folder / "c.yaml", truth = folder / "x.npy", y = folder / "y.npy", run = folder / "run";
+  write_text(config,
+             "prior: {kind: magnitude, prior: {kind: random_field, side: 16}}\n"
+             "likelihood: {kind: mri, data: y.npy, mask: {kind: radial, lines: 5}, noise_sd: 0.05}\n"
+             "sampler: {kind: pmc-pnp, steps: 20, step_size: 1e-4, sigma: 0.1}\nchains: 2\n");
+  io::write_npy(truth, normal({3, 0, 0}, Stream::probe, at::empty({2, 16, 16}, at::kDouble)));
+  auto result = penumbra({"observe", config.string(), "--truth", truth.string(), "--out", y.string()});
+  EXPECT_EQ(result.code, 0) << result.err;
+  result = penumbra({"sample", config.string(), "--out", run.string()});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(io::read_npy(run / "mean.npy").sizes(), (std::vector<int64_t>{2, 16, 16}));
 }
 
 }  // namespace

@@ -388,19 +388,5 @@ TEST_F(MriConfiguration, RunsFromTheCommandLine) {
   EXPECT_TRUE(contains(result.err, "likelihood.kind")) << result.err;
 }
 
-TEST_F(MriConfiguration, ComplexImagesRunFromTheCommandLine) {
-  const auto config = folder / "c.yaml", truth = folder / "x.npy", y = folder / "y.npy", run = folder / "run";
-  test::write_text(config,
-                   "prior: {kind: magnitude, prior: {kind: random_field, side: 16}}\n"
-                   "likelihood: {kind: mri, data: y.npy, mask: {kind: radial, lines: 5}, noise_sd: 0.05}\n"
-                   "sampler: {kind: pmc-pnp, steps: 20, step_size: 1e-4, sigma: 0.1}\nchains: 2\n");
-  io::write_npy(truth, random_image({2, 16, 16}));
-  auto result = test::penumbra({"observe", config.string(), "--truth", truth.string(), "--out", y.string()});
-  EXPECT_EQ(result.code, 0) << result.err;
-  result = test::penumbra({"sample", config.string(), "--out", run.string()});
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(io::read_npy(run / "mean.npy").sizes(), (std::vector<int64_t>{2, 16, 16}));
-}
-
 }  // namespace
 }  // namespace penumbra

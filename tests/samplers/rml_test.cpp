@@ -6,26 +6,17 @@
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "samplers/sampler.h"
+#include "support/denoising.h"
 #include "support/message.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-const auto float64 = at::TensorOptions().dtype(at::kDouble);
+using test::denoising, test::float64;
 
 std::unique_ptr<Sampler> make(std::shared_ptr<const Likelihood> likelihood, const std::string& options) {
-  auto settings = Settings::from_text(options, "test");
-  auto sampler = find_named(sampler_entries(), "rml")->make(settings, {{std::move(likelihood), nullptr}, 0, 10});
-  settings.finish();
-  return sampler;
-}
-
-/// |x - y|^2 / (2 beta^2).
-std::shared_ptr<const Likelihood> denoising(const Tensor& y, double beta) {
-  const Shape shape = y.sizes().vec();
-  return std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, at::eye(y.numel(), float64)),
-                                              y.flatten(), beta);
+  return test::make_sampler("rml", std::move(likelihood), options);
 }
 
 Tensor run(const Sampler& sampler, const Tensor& start, int steps) {

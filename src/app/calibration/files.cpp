@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/defaults.h"
 #include "io/file.h"
 
 namespace penumbra::app::calibration {
@@ -36,13 +37,6 @@ json of_statistics(const Findings& findings) {
   return list;
 }
 
-json of_derived(const Problem& problem) {
-  auto list = json::array();
-  for (const auto& [key, value, why] : problem.derived)
-    list.push_back({{"key", "sampler." + key}, {"value", value}, {"why", why}});
-  return list;
-}
-
 json describe_findings(const Calibrated& calibrated, const Findings& findings) {
   const auto& c = findings.calibration;
   const auto& v = findings.verdict;
@@ -51,7 +45,8 @@ json describe_findings(const Calibrated& calibrated, const Findings& findings) {
       {"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}, {"libtorch", TORCH_VERSION}}},
       {"prior", problem.prior_kind},
       {"likelihood", problem.likelihood_kind},
-      {"sampler", {{"kind", problem.sampler_kind}, {"steps", problem.plan.steps}, {"derived", of_derived(problem)}}},
+      {"sampler",
+       {{"kind", problem.sampler_kind}, {"steps", problem.plan.steps}, {"derived", describe_derived(problem.derived)}}},
       {"seed", problem.seed},
       {"device", problem.placement.device.str()},
       {"seconds", findings.all.seconds},

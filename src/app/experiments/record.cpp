@@ -61,6 +61,13 @@ std::string device_in_words(const at::Device& device) {
              : cards[std::min(cards.size() - 1, static_cast<size_t>(std::max(0, static_cast<int>(device.index()))))];
 }
 
+std::optional<json> kept_record(const std::filesystem::path& path, const std::string& fingerprint) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto found = json::parse(io::read_file(path), nullptr, false);
+  if (found.is_discarded() || found.value("fingerprint", "") != fingerprint) return std::nullopt;
+  return found;
+}
+
 bool all_passed(const std::vector<Check>& checks) {
   return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passed; });
 }

@@ -1,7 +1,9 @@
 /// What every experiment checks, says and records of itself.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,9 @@ struct Check {
 
 /// The name of the processor or of the graphics card.
 std::string device_in_words(const at::Device& device);
+
+/// What an earlier run of the experiment left in this file, if it was made of the same.
+std::optional<nlohmann::json> kept_record(const std::filesystem::path& path, const std::string& fingerprint);
 
 bool all_passed(const std::vector<Check>& checks);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/experiments/record.h"
 #include "diagnostics/alignment.h"
 #include "diagnostics/metrics.h"
 #include "diagnostics/ring.h"
@@ -154,10 +155,9 @@ void keep(const Reconstruction& r, const std::filesystem::path& folder, const st
 
 std::optional<Reconstruction> kept(const std::filesystem::path& folder, const std::string& key,
                                    const std::string& fingerprint) {
-  const auto path = folder / (key + ".json");
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const auto found = json::parse(io::read_file(path), nullptr, false);
-  if (found.is_discarded() || found.value("fingerprint", "") != fingerprint) return std::nullopt;
+  const auto record = kept_record(folder / (key + ".json"), fingerprint);
+  if (!record) return std::nullopt;
+  const auto& found = *record;
   Reconstruction r;
   r.sampler = found.at("sampler").get<std::string>();
   r.random = found.at("random").get<bool>();

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/defaults.h"
+#include "app/experiments/record.h"
 #include "diagnostics/metrics.h"
 #include "io/file.h"
 #include "io/npy.h"
@@ -204,10 +205,9 @@ double number(const json& value) { return value.is_number() ? value.get<double>(
 
 std::optional<Reconstruction> kept(const std::filesystem::path& folder, const std::string& key,
                                    const std::string& fingerprint) {
-  const auto path = folder / (key + ".json");
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const auto found = json::parse(io::read_file(path), nullptr, false);
-  if (found.is_discarded() || found.value("fingerprint", "") != fingerprint) return std::nullopt;
+  const auto record = kept_record(folder / (key + ".json"), fingerprint);
+  if (!record) return std::nullopt;
+  const auto& found = *record;
   Reconstruction r;
   r.method = found.at("method").get<std::string>();
   r.sampler = found.at("sampler").get<std::string>();
