@@ -18,7 +18,7 @@ constexpr double furthest = 60;
 /// Further out all the light that is left is less than this share of the brightest shell's.
 constexpr double faintest = 1e-4;
 /// The lensed images of order 4 and more, exp(-4 pi) of the ring, are left out.
-constexpr double most_radians = 4.5 * pi;
+constexpr double most_of_a_ray = 4.5 * pi;
 /// The flow ends at so many SD of its height, a jet's wall at so many of its width.
 constexpr float reach = 3.5F;
 /// Where a jet begins to shine, in r_g: between matter that falls in and matter that is flung out.
@@ -156,7 +156,7 @@ Lanes follow(const Emitter& emitter, const Scene& scene, Lanes alpha, Lanes beta
   // A ray that is aimed at the hole itself turns little, but must not jump into it.
   const Lanes h = radians / root(alpha * alpha + beta * beta + 16);
   const auto edge = static_cast<float>(0.985 / horizon(scene.spin)), far = static_cast<float>(1 / emitter.extent());
-  const auto steps = static_cast<int>(most_radians / radians);
+  const auto steps = static_cast<int>(most_of_a_ray / radians);
   Lanes sum{};
   LaneBits under_way = LaneBits{} - 1;
   for (int k = 0; k < steps && any(under_way); ++k) {

@@ -143,16 +143,19 @@ Verdict misfit_verdict(const std::string& term, double chi2, int64_t data_count)
               "wrong"};
 }
 
-Verdict step_verdict(double step, std::optional<double> stability_limit, std::optional<double> theorem_limit) {
+Verdict step_verdict(double step, std::optional<double> stability_limit, std::optional<double> theorem_limit,
+                     const std::optional<StepClause>& measured) {
   std::string text = fmt::format("step size {:.3g}", step), judged = "good";
   if (stability_limit && !(step < *stability_limit))
     return {"bad", "step_size",
             text + fmt::format(" is not below the stability limit {:.3g}: lower it", *stability_limit)};
   if (stability_limit) {
     const double share = step / *stability_limit;
-    text += fmt::format(" is {} of the stability limit; the variance of the stiffest direction comes out {} too large",
-                        percent(share), percent(share / (1 - share)));
-    judged = level(share, 0.1, 0.33, 1);
+    const double excess = measured ? measured->excess : share / (1 - share);
+    text += fmt::format(" is {} of the stability limit; ", percent(share));
+    text += measured ? measured->text
+                     : fmt::format("the variance of the stiffest direction comes out {} too large", percent(excess));
+    judged = level(excess / (1 + excess), 0.1, 0.33, 1);
   } else {
     text += "; no stability limit is known for this problem, watch for chains that diverge";
     judged = "note";
@@ -162,6 +165,17 @@ Verdict step_verdict(double step, std::optional<double> stability_limit, std::op
     if (judged == "good") judged = "note";
   }
   return {judged, "step_size", text};
+}
+
+/// 57 % is best for many unknowns (Roberts and Rosenthal 1998), and nothing much is lost from 20 to 90 %.
+Verdict acceptance_verdict(double step, double accepted) {
+  const auto found = fmt::format(
+      "step size {:.3g}: {} of the proposals were taken, and the Metropolis test leaves no "
+      "bias of the step",
+      step, percent(accepted));
+  if (accepted > 0.9) return {"note", "step_size", found + "; longer steps would mix faster"};
+  if (accepted >= 0.2) return {"good", "step_size", found};
+  return {accepted >= 0.02 ? "warning" : "bad", "step_size", found + "; the chains hardly move, take shorter steps"};
 }
 
 }  // namespace penumbra::diagnostics

@@ -26,9 +26,19 @@ std::vector<Verdict> verdicts(const Convergence& convergence, Chains came = Chai
 /// by less than a tenth, which many data make significant however small, that is only noted.
 Verdict misfit_verdict(const std::string& term, double chi2, int64_t data_count);
 
+/// What the step does to the samples, where that was measured.
+struct StepClause {
+  double excess = 0;  ///< of the variance, as a share of it
+  std::string text;
+};
+
 /// stability_limit: 2 / L, above which the iteration diverges. theorem_limit: up to which the paper's bounds hold.
 /// Below stability, the discretization multiplies the variance of the stiffest Gaussian direction by
-/// 1 / (1 - step / stability_limit).
-Verdict step_verdict(double step, std::optional<double> stability_limit, std::optional<double> theorem_limit);
+/// 1 / (1 - step / stability_limit): said where nothing better is known.
+Verdict step_verdict(double step, std::optional<double> stability_limit, std::optional<double> theorem_limit,
+                     const std::optional<StepClause>& measured = {});
+
+/// Of a chain with a Metropolis test: the share of the proposals that it took.
+Verdict acceptance_verdict(double step, double accepted);
 
 }  // namespace penumbra::diagnostics

@@ -21,7 +21,7 @@ namespace penumbra::io {
 #ifdef PENUMBRA_JPEG
 namespace {
 
-constexpr JDIMENSION longest_side = 32768;
+constexpr JDIMENSION longest_jpeg_side = 32768;
 constexpr size_t most_pixels = size_t{1} << 28;
 // A progressive image has some ten scans; a hostile one could ask for thousands of passes over a large image.
 constexpr int most_scans = 500;
@@ -101,7 +101,7 @@ struct Decoder {
   }
 
   void check() {
-    if (jpeg.image_width > longest_side || jpeg.image_height > longest_side)
+    if (jpeg.image_width > longest_jpeg_side || jpeg.image_height > longest_jpeg_side)
       fail(&jpeg, "more than 32768 pixels a side");
     if (size_t{jpeg.image_width} * jpeg.image_height > most_pixels) fail(&jpeg, "more than 2^28 pixels");
     if (jpeg.num_components == 4) fail(&jpeg, "CMYK colours; convert it to RGB");

@@ -13,7 +13,7 @@ namespace {
 using Kind = Value::Kind;
 
 constexpr size_t most_values = size_t{1} << 22;  // also the limit of the stack, of its marks and of the memo
-constexpr size_t longest_name = 512;
+constexpr size_t longest_class_name = 512;
 
 class Machine {
  public:
@@ -277,8 +277,8 @@ class Machine {
       refuse("expected the names of a module and of a thing in it, found {} and {}", describe(pickle_, module),
              describe(pickle_, name));
     // A long name could be had again and again by a memo's two bytes, and is copied whenever it is asked for.
-    if (pickle_[module].text.size() > longest_name || pickle_[name].text.size() > longest_name)
-      refuse("expected the name of a class or a function in at most {} bytes", longest_name);
+    if (pickle_[module].text.size() > longest_class_name || pickle_[name].text.size() > longest_class_name)
+      refuse("expected the name of a class or a function in at most {} bytes", longest_class_name);
     push_new(Kind::global, {module, name});
   }
 

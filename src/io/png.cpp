@@ -16,7 +16,7 @@
 namespace penumbra::io {
 namespace {
 
-constexpr png_uint_32 longest_side = 32768;
+constexpr png_uint_32 longest_png_side = 32768;
 constexpr size_t most_pixels = size_t{1} << 28;
 // Deflate packs at most 1032 bytes into one: a file too short for its pixels is refused before they are allocated.
 constexpr size_t best_compression = 1032;
@@ -92,7 +92,7 @@ struct Decoder {
   bool run() {
     if (!png || !info || setjmp(png_jmpbuf(png))) return false;
     png_set_read_fn(png, &rest, read_bytes);
-    png_set_user_limits(png, longest_side, longest_side);
+    png_set_user_limits(png, longest_png_side, longest_png_side);
     png_read_info(png, info);
     check_size();
     simplify(png, info);

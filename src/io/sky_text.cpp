@@ -11,7 +11,7 @@
 namespace penumbra::io {
 namespace {
 
-constexpr int64_t longest_side = 32768;
+constexpr int64_t most_sky_pixels = 32768;
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -63,7 +63,7 @@ double sexagesimal(const TextReader& line, const char* what) {
 
 int64_t side(const TextReader& line, const char* what) {
   const double pixels = line.number(2, what);
-  if (!(pixels >= 1 && pixels <= longest_side) || pixels != std::floor(pixels))
+  if (!(pixels >= 1 && pixels <= most_sky_pixels) || pixels != std::floor(pixels))
     line.refuse(fmt::format("{}: expected a number of pixels, found {}", what, pixels));
   return static_cast<int64_t>(pixels);
 }

@@ -55,24 +55,23 @@ std::map<std::string, Tensor> copied(const StoredTensors& stored) {
 }
 
 /// Depth is limited: nlohmann::json copies and writes by recursion.
-json parse_header(const std::string& text, const std::string& name) {
-  const auto where = fmt::format("{}: __metadata__: {}", name, header_key);
+json parse_json(const std::string& text, const std::string& where) {
   if (text.size() > largest_header)
     input_error("{}: expected at most {} bytes, found {}", where, largest_header, text.size());
   const auto check_depth = [&](int depth, json::parse_event_t, json&) {
     if (depth > deepest_header) input_error("{}: expected at most {} levels", where, deepest_header);
     return true;
   };
-  auto header = json::parse(text, check_depth, false);
-  if (header.is_discarded()) input_error("{}: expected JSON", where);
-  return header;
+  auto value = json::parse(text, check_depth, false);
+  if (value.is_discarded()) input_error("{}: expected JSON", where);
+  return value;
 }
 
 Weights from_safetensors(std::span<const char> bytes, const std::string& name) {
   auto file = open_safetensors(bytes, name);
   Weights weights;
   if (const auto text = file.metadata.find(header_key); text != file.metadata.end())
-    weights.header = parse_header(text->second, name);
+    weights.header = parse_json(text->second, fmt::format("{}: __metadata__: {}", name, header_key));
   else
     weights.chosen = describe_choice({}, remove_common_prefix(file.tensors));
   weights.tensors = copied(file.tensors);
@@ -81,12 +80,26 @@ Weights from_safetensors(std::span<const char> bytes, const std::string& name) {
 
 Weights from_torch_file(std::span<const char> bytes, const std::string& name) {
   auto file = open_torch_file(bytes, name);
-  return {copied(file.tensors), nullptr, std::move(file.chosen), std::move(file.passed_over)};
+  return {copied(file.tensors), nullptr, "", std::move(file.chosen), std::move(file.passed_over)};
+}
+
+void add_pixel_sd(Weights& weights, const std::filesystem::path& path) {
+  constexpr const char* key = "pixel_sd";
+  if (!weights.header.is_object() || weights.header.contains(key)) return;
+  const auto beside = std::filesystem::path(path).replace_extension(".sd.json");
+  std::error_code error;
+  if (!std::filesystem::exists(beside, error)) return;
+  weights.pixel_sd_file = beside.string();
+  weights.header[key] = parse_json(read_file(beside), weights.pixel_sd_file);
 }
 
 }  // namespace
 
-Weights read_weights(const std::filesystem::path& path) { return parse_weights(read_file(path), path.string()); }
+Weights read_weights(const std::filesystem::path& path) {
+  auto weights = parse_weights(read_file(path), path.string());
+  add_pixel_sd(weights, path);
+  return weights;
+}
 
 Weights parse_weights(std::span<const char> bytes, const std::string& name) {
   const std::string_view view(bytes.data(), bytes.size());

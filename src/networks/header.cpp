@@ -18,10 +18,14 @@ const json& field(const json& object, const char* key, const std::string& file) 
   return *found;
 }
 
+[[noreturn]] void refuse_at(const std::string& place, const std::string& expected, const json& found) {
+  input_error("{}: expected {}, found {}", place, expected,
+              excerpt(found.dump(-1, ' ', true, json::error_handler_t::replace)));
+}
+
 [[noreturn]] void refuse(const json& found, const std::string& key, const std::string& expected,
                          const std::string& file) {
-  input_error("{}: header.{}: expected {}, found {}", file, key, expected,
-              excerpt(found.dump(-1, ' ', true, json::error_handler_t::replace)));
+  refuse_at(fmt::format("{}: header.{}", file, key), expected, found);
 }
 
 /// Numbers low and high with least <= low, high <= most and high - low >= span.
@@ -46,6 +50,44 @@ Shape shape(const json& object, const std::string& file) {
   return value.get<Shape>();
 }
 
+/// `place`: "x.safetensors: header.pixel_sd." or "x.sd.json: ", what stands before a field's name.
+PixelSpread pixel_spread(const json& value, const Shape& image_shape, const std::string& place) {
+  const auto refuse = [&](const char* key, const std::string& expected, const json& found) {
+    refuse_at(place + key, expected, found);
+  };
+  PixelSpread spread;
+  const auto& extents = value.value("shape", json());
+  const auto fits = [&](size_t i) {
+    if (!extents[i].is_number_integer()) return false;
+    const auto extent = extents[i].get<int64_t>();
+    return i == 0 ? extent == image_shape[0] : extent >= 1 && extent <= std::min(image_shape[i], PixelSpread::most);
+  };
+  if (!extents.is_array() || extents.size() != 3 || !fits(0) || !fits(1) || !fits(2))
+    refuse("shape",
+           fmt::format("[{}, rows, columns], at most those of the image and {}", image_shape[0], PixelSpread::most),
+           extents);
+  spread.shape = extents.get<Shape>();
+  const auto count = static_cast<size_t>(spread.shape[0] * spread.shape[1] * spread.shape[2]);
+  const auto& sd = value.value("sd", json());
+  const auto is_sd = [](const json& number) {
+    return number.is_number() && number.get<double>() >= 0 && number.get<double>() <= largest_pixel;
+  };
+  if (!sd.is_array() || sd.size() != count || !std::all_of(sd.begin(), sd.end(), is_sd))
+    refuse("sd", fmt::format("{} numbers from 0 to {:g}", count, largest_pixel), sd);
+  spread.sd = sd.get<std::vector<double>>();
+  const auto& from = value.value("from", json());
+  if (!from.is_string()) refuse("from", "text", from);
+  spread.from = from.get<std::string>();
+  return spread;
+}
+
+PixelSpread pixel_spread(const json& value, const Shape& image_shape, const std::string& file,
+                         const std::string& sd_file) {
+  const auto whole = sd_file.empty() ? file + ": header.pixel_sd" : sd_file;
+  if (!value.is_object()) refuse_at(whole, "an object with shape, sd and from", value);
+  return pixel_spread(value, image_shape, whole + (sd_file.empty() ? "." : ": "));
+}
+
 /// A variational network gives images and nothing else does.
 void require_fit(const json& object, bool reconstructs, const std::string& file) {
   const auto& architecture = object["architecture"];
@@ -57,7 +99,9 @@ void require_fit(const json& object, bool reconstructs, const std::string& file)
 
 }  // namespace
 
-NetworkHeader NetworkHeader::from_json(const json& object, const std::string& file) {
+json PixelSpread::to_json() const { return {{"shape", shape}, {"sd", sd}, {"from", from}}; }
+
+NetworkHeader NetworkHeader::from_json(const json& object, const std::string& file, const std::string& sd_file) {
   if (!object.is_object()) input_error("{}: header: expected an object", file);
   if (const auto& format = field(object, "format", file); format != json(format_version))
     refuse(format, "format", std::to_string(format_version), file);
@@ -75,6 +119,8 @@ NetworkHeader NetworkHeader::from_json(const json& object, const std::string& fi
   std::tie(header.pixel_low, header.pixel_high) =
       range(object, "pixel_range", -largest_pixel, largest_pixel, smallest_pixel_span, file);
   header.image_shape = shape(object, file);
+  if (const auto spread = object.find("pixel_sd"); spread != object.end())
+    header.pixel_sd = pixel_spread(*spread, header.image_shape, file, sd_file);
   if (const auto record = object.find("record"); record != object.end()) {
     if (!record->is_object()) refuse(*record, "record", "an object", file);
     header.record = *record;
@@ -91,6 +137,7 @@ json NetworkHeader::to_json() const {
               {"image_shape", image_shape},
               {"record", record}};
   if (!reconstructs()) object["sigma_range"] = {sigma_low, sigma_high};
+  if (pixel_sd) object["pixel_sd"] = pixel_sd->to_json();
   return object;
 }
 

@@ -81,6 +81,13 @@ double Covariance::largest_variance() const {
   return variances_.size(0) < dimension_ ? std::max(inside, floor_) : inside;
 }
 
+Tensor Covariance::marginal_variances() const {
+  if (!basis_.defined()) return variances_;
+  const auto squares = basis_.square();
+  const auto inside = squares.mv(variances_);
+  return variances_.size(0) == dimension_ ? inside : inside + floor_ * (1 - squares.sum(1)).clamp_min(0);
+}
+
 Tensor Covariance::dense() const { return multiply(at::eye(dimension_, variances_.options())); }
 
 }  // namespace penumbra

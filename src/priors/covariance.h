@@ -29,6 +29,8 @@ class Covariance {
   double log_det(double sigma) const;
   double smallest_variance() const;
   double largest_variance() const;
+  /// The diagonal of S, [n].
+  Tensor marginal_variances() const;
   /// S itself, [n, n]: for small n and tests.
   Tensor dense() const;
 

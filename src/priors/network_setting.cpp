@@ -115,10 +115,10 @@ NetworkHeader header_from_settings(Settings& settings, const std::map<std::strin
   return header;
 }
 
-NetworkHeader header_from_file(const Settings& settings, const json& header, const std::string& file) {
+NetworkHeader header_from_file(const Settings& settings, const io::Weights& weights, const std::string& file) {
   for (const auto* key : {"arch", "sigma_range", "network_pixel_range", "parameterisation", "sigma_data"})
     if (settings.has(key)) settings.fail(key, fmt::format("{} says this itself; expected no such key", file));
-  return NetworkHeader::from_json(header, file);
+  return NetworkHeader::from_json(weights.header, file, weights.pixel_sd_file);
 }
 
 /// A header's size is what the network was trained for; a configuration that states another is refused.
@@ -151,7 +151,7 @@ std::shared_ptr<const Score> make(Settings& settings, const Placement& placement
   if (shipped) settings.note_file(path);
   const auto weights = io::read_weights(path);
   const auto header = weights.header.is_null() ? header_from_settings(settings, weights.tensors, path)
-                                               : header_from_file(settings, weights.header, path.string());
+                                               : header_from_file(settings, weights, path.string());
   if (header.reconstructs())
     settings.fail(shipped ? "name" : "file",
                   fmt::format("{}: a reconstruction network, not a denoiser; expected sampler.kind: varnet with this "

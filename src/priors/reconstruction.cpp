@@ -19,7 +19,7 @@ Reconstructor::Reconstructor(Settings& settings) {
     settings.fail(key, fmt::format("{}: expected a network that penumbra train wrote for task.kind: reconstruction, "
                                    "found weights without a header",
                                    file_));
-  header_ = NetworkHeader::from_json(weights.header, file_);
+  header_ = NetworkHeader::from_json(weights.header, file_, weights.pixel_sd_file);
   if (!header_.reconstructs())
     settings.fail(key, fmt::format("{}: a denoiser, not a reconstruction network; expected prior.kind: network with "
                                    "this file, or a file of task.kind: reconstruction",

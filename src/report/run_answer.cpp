@@ -80,6 +80,10 @@ void show(Page& page, std::vector<Figure> figures, const RunFolder& run, Size si
   page.figures(figures, size);
 }
 
+std::string shown_percent(const std::optional<double>& share) {
+  return share ? format_number(100 * *share, 2) + " %" : "";
+}
+
 /// x against its place along a row, or along all values of a tiny problem.
 Chart band_chart(const std::string& title, const std::string& x_label) {
   return {.title = title, .x = {.label = x_label}, .y = {.label = "value"}};
@@ -139,6 +143,22 @@ void add_tiny_answer(Page& page, const RunFolder& run) {
   }
 }
 
+/// What is left of mean and SD when the samples' places, which the data do not fix, are taken out of them.
+void add_aligned_answer(Page& page, const RunFolder& run) {
+  page.text(
+      "The data do not fix where in the field the source is. For the first two pictures the samples were moved onto "
+      "one "
+      "another; all others are of the samples as they are, whose places blur the mean and widen the SD.");
+  show(page,
+       {Picture{"Mean, samples aligned", "The image that the samples have in common, wherever they put it.",
+                *run.aligned_mean, shared_range(run), intensity_map(run)},
+        Picture{"SD, samples aligned",
+                fmt::format("What is uncertain of the image itself; {} on average.",
+                            format_number(run.aligned_sd->mean().item<double>())),
+                *run.aligned_sd, from_zero(*run.aligned_sd), Colormap::sd}},
+       run);
+}
+
 }  // namespace
 
 Colormap intensity_map(const RunFolder& run) {
@@ -159,6 +179,7 @@ void add_answer(Page& page, const RunFolder& run) {
       fmt::format("The mean{}, the samples and the bounds share one colour range, {} to {} (the central 99.8 % of "
                   "their values; what lies outside takes the end's colour). Each other picture has its own.",
                   run.truth ? ", the truth" : "", format_number(shared.low), format_number(shared.high)));
+  if (run.aligned_mean) add_aligned_answer(page, run);
   const auto width = run.quantiles[q975] - run.quantiles[q025];
   std::vector<Figure> figures{
       Picture{"Posterior mean", "The best single image in the mean square sense." + missing_note(run.mean), run.mean,
@@ -167,10 +188,6 @@ void add_answer(Page& page, const RunFolder& run) {
               fmt::format("How far the posterior strays from the mean at each pixel; {} on average.{}",
                           format_number(run.sd.mean().item<double>()), missing_note(run.sd)),
               run.sd, from_zero(run.sd), Colormap::sd}};
-  if (run.modes && text_at(*run.modes, {"align"}) == "shift")
-    page.text(
-        "The data do not fix where in the field the source is: samples that are shifted against each other blur this "
-        "mean and widen this SD. Under Modes they are moved onto one another first.");
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
   show(page, figures, run);
   if (run.truth) show(page, against_truth(run), run);
@@ -182,6 +199,59 @@ void add_answer(Page& page, const RunFolder& run) {
   figures.push_back(Picture{"95 % interval, upper", "The value is above this with 2.5 % probability.",
                             run.quantiles[q975], shared, map});
   show(page, figures, run);
+}
+
+void add_data_share(Page& page, const RunFolder& run) {
+  const auto about = run.summary.value("data_share", nlohmann::json::object());
+  if (!run.data_share) {
+    if (const auto why = text_at(about, {"why_not"}); !why.empty())
+      page.details("What the data decided", [&](Page& p) { p.text("No map: " + why + "."); });
+    return;
+  }
+  page.section(
+      "What the data decided",
+      "The share of the prior's standard deviation that the data removed, 1 - SD / prior's SD. Near 1 the data "
+      "fix the pixel; near 0 what is seen there comes from the prior alone.");
+  const auto& share = *run.data_share;
+  auto text = fmt::format("Half of the pixels are above {}. The prior's SD is from: {}.",
+                          shown_percent(number_at(about, {"median"})), text_at(about, {"prior_sd_from"}));
+  if (const auto wider = number_at(about, {"wider_than_prior"}).value_or(0); wider > 0)
+    text += fmt::format(
+        " {} of them have an SD above the prior's and count as 0: by Monte Carlo error, by the step "
+        "size, or because the data contradict the prior.",
+        shown_percent(wider));
+  if (!is_image(run)) {
+    page.text(text);
+    return;
+  }
+  show(page,
+       {Picture{"What the data decided", text, share, Range{0, 1}, Colormap::ember, not_measured},
+        Picture{"What they left open", "The rest: the standard deviation as a share of the prior's, at most 1.",
+                1 - share, Range{0, 1}, Colormap::sd, not_measured}},
+       run);
+}
+
+void add_extrapolation(Page& page, const RunFolder& run) {
+  if (!run.extrapolated_sd) return;
+  const auto at = [&](const std::string& key) { return number_at(run.summary, {"extrapolation", key}); };
+  const auto shown = [](const std::optional<double>& value) { return value ? format_number(*value, 3) : "?"; };
+  page.section("Without the step's bias",
+               "The run was repeated with half of its step size; twice the second result less the first is free of the "
+               "error that grows with the step. Its Monte Carlo error is about twice the run's own.");
+  auto text = fmt::format("Medians over the pixels: the SD is {} times the run's, the mean moves by {} SD",
+                          shown(at("sd_factor")), shown(at("mean_change_in_sd")));
+  if (at("mean_error_in_sd")) text += fmt::format(", known to {} SD", shown(at("mean_error_in_sd")));
+  page.text(text + ".");
+  if (!is_image(run)) return;
+  const auto change = *run.extrapolated_mean - run.mean;
+  show(page,
+       {Picture{"Mean, extrapolated", "In the colours of the run's mean.", *run.extrapolated_mean, shared_range(run),
+                intensity_map(run)},
+        Picture{"Its change", "Extrapolated minus the run's mean.", change, symmetric_range(change),
+                Colormap::diverging},
+        Picture{"SD, extrapolated", "In the colours of the run's SD.", *run.extrapolated_sd, from_zero(run.sd),
+                Colormap::sd}},
+       run);
 }
 
 void add_profile(Page& page, const RunFolder& run) {

@@ -7,6 +7,10 @@
 namespace penumbra::report {
 
 void add_answer(Page& page, const RunFolder& run);
+/// How much of the prior's spread the data removed; why there is no such map, where there is none.
+void add_data_share(Page& page, const RunFolder& run);
+/// The moments extrapolated to step size 0, where there are any.
+void add_extrapolation(Page& page, const RunFolder& run);
 void add_profile(Page& page, const RunFolder& run);
 void add_samples(Page& page, const RunFolder& run);
 

@@ -69,10 +69,25 @@ Rows diagnostic_rows(const json& diagnostics) {
   const auto at = [&](const std::string& part, const std::string& key) { return number_at(diagnostics, {part, key}); };
   auto rows = convergence_rows(diagnostics);
   for (auto& row : misfit_rows(diagnostics)) rows.push_back(std::move(row));
+  add_row(rows, "Stein discrepancy", list({{"squared", at("stein", "u_statistic")}, {"p", at("stein", "p")}}),
+          list({{"below", at("stein", "threshold")}}),
+          "Do the samples follow the posterior's own score? Sees a mean that is wrong in stiff directions; a wrong SD "
+          "only with many samples for the "
+          "number of unknowns; wrong weights of separate modes hardly.");
   const auto limit = at("step", "stability_limit"), theorem = at("step", "theorem_limit");
+  add_row(rows, "Acceptance", shown(at("step", "acceptance")), "0.2 to 0.9",
+          "The share of the proposed steps that the Metropolis test took.");
   add_row(rows, "Step size", shown(at("step", "step_size")),
           list({{"stable below", limit}, {"theorem below", theorem}}),
           "Above the first limit the chain blows up; below the second the convergence theorem speaks about it.");
+  const auto bias = [&](const std::string& key) { return number_at(diagnostics, {"step", "bias", key}); };
+  add_row(
+      rows, "Step-size bias",
+      list({{"variance times", bias("variance_excess") ? std::optional(1 + *bias("variance_excess")) : std::nullopt},
+            {"mean shifted by SDs", bias("mean_shift_in_sd")}}),
+      list({{"half of it at step size", bias("halving_step_size")}}),
+      "What steps of this length do to the stiffest direction of a Gaussian mode with the curvatures measured here; "
+      "the exact law, without the Monte Carlo error.");
   add_row(rows, "Lipschitz constants",
           list({{"likelihood", at("step", "lipschitz_likelihood")}, {"prior", at("step", "lipschitz_prior")}}), "",
           "How fast the two gradients can change; the limits of the step size follow from them.");

@@ -57,6 +57,11 @@ void read_answer(RunFolder& folder) {
   folder.sd = read_array(run / "sd.npy", shape);
   folder.quantiles = read_array(run / "quantiles.npy", Shape{5, shape[0], shape[1], shape[2]});
   if (std::filesystem::exists(run / "truth.npy")) folder.truth = read_array(run / "truth.npy", shape);
+  if (std::filesystem::exists(run / "data_share.npy")) folder.data_share = read_array(run / "data_share.npy", shape);
+  if (const auto better = run / "extrapolated"; std::filesystem::exists(better / "sd.npy")) {
+    folder.extrapolated_mean = read_array(better / "mean.npy", shape);
+    folder.extrapolated_sd = read_array(better / "sd.npy", shape);
+  }
   if (std::filesystem::exists(run / "metrics.json")) folder.metrics = read_json(run / "metrics.json");
 }
 
@@ -69,6 +74,10 @@ void read_modes(RunFolder& folder) {
   if (list == folder.modes->end() || !list->is_array())
     input_error("{}: modes: expected a list of modes", path.string());
   const auto shape = folder.mean.sizes().vec();
+  if (const auto mean = folder.path / "modes" / "aligned-mean.npy"; std::filesystem::exists(mean)) {
+    folder.aligned_mean = read_array(mean, shape);
+    folder.aligned_sd = read_array(folder.path / "modes" / "aligned-sd.npy", shape);
+  }
   for (size_t m = 1; m <= list->size(); ++m) {
     if (!(*list)[m - 1].is_object()) input_error("{}: modes: expected objects", path.string());
     folder.mode_means.push_back(read_array(folder.path / "modes" / fmt::format("mean-{}.npy", m), shape));

@@ -24,10 +24,13 @@ struct RunFolder {
   Columns trace;                         ///< trace.csv
   std::vector<std::string> trace_names;  ///< its columns in order
   std::optional<Tensor> truth, observation;
+  std::optional<Tensor> data_share;  ///< data_share.npy: of the prior's SD, what the data removed; NaN: there is none
+  std::optional<Tensor> extrapolated_mean, extrapolated_sd;  ///< after `penumbra extrapolate`
   std::optional<nlohmann::json> metrics;
   std::optional<nlohmann::json> modes;       ///< modes.json; `modes` in it is a list of objects, one for each mean
   std::vector<Tensor> mode_means, mode_sds;  ///< modes/mean-1.npy and so on, [C, H, W]
-  std::optional<Columns> ring;               ///< ring.csv
+  std::optional<Tensor> aligned_mean, aligned_sd;  ///< of the samples moved onto one another, where they were
+  std::optional<Columns> ring;                     ///< ring.csv
 };
 
 /// Throws InputError naming the file where a required one is missing or any one is not what it should be. The arrays

@@ -57,6 +57,8 @@ void write_run_report(const std::filesystem::path& run) {
   page.verdict(overall(news), sentence.empty() ? "The run's summary holds no verdict." : sentence, news);
   if (folder.has_answer) {
     add_answer(page, folder);
+    add_data_share(page, folder);
+    add_extrapolation(page, folder);
     add_modes(page, folder);
     add_ring(page, folder);
     add_profile(page, folder);

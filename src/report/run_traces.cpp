@@ -90,6 +90,10 @@ void add_traces(Page& page, const RunFolder& run) {
   traces.add("Objective", "nats", {"objective"},
              "What the method minimises, estimated anew in every step: up to a constant the divergence of its "
              "approximation from the posterior.");
+  traces.add(
+      "Acceptance", "share of the proposals", {"acceptance"},
+      "How many of the proposed steps the Metropolis test takes: near 0 the chains stand still, near 1 they could "
+      "take longer steps.");
   traces.add("Annealing", "sigma, alpha", {"sigma", "alpha"},
              "Noise level of the score and weight of the prior. Samples count once both have reached their end.");
   traces.add("Largest value", "max |x|", {"max_abs"},

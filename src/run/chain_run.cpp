@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "run/interrupt.h"
+#include "samplers/coupled.h"
 
 namespace penumbra {
 namespace {
@@ -73,7 +74,7 @@ StepInfo ChainRun::step_all() {
   const auto batch = plan_.batch > 0 ? std::min(plan_.batch, chains) : chains;
   // What the chains share takes its step once.
   if (batch == chains || sampler_.shared_count() > 0) return sampler_.step(state_);
-  std::vector<Tensor> x, grad_norm, score_norm;
+  std::vector<Tensor> x, grad_norm, score_norm, acceptance;
   StepInfo info;
   for (int64_t first = 0; first < chains; first += batch) {
     ChainState part{state_.x.narrow(0, first, std::min(batch, chains - first)), state_.k, state_.first_chain + first};
@@ -81,10 +82,12 @@ StepInfo ChainRun::step_all() {
     x.push_back(part.x);
     grad_norm.push_back(info.grad_norm);
     score_norm.push_back(info.score_norm);
+    if (info.acceptance.defined()) acceptance.push_back(info.acceptance);
   }
   state_ = {at::cat(x), state_.k + 1, state_.first_chain};
   info.grad_norm = at::cat(grad_norm);
   info.score_norm = at::cat(score_norm);
+  if (!acceptance.empty()) info.acceptance = at::cat(acceptance);
   return info;
 }
 
@@ -107,7 +110,8 @@ TraceRow ChainRun::trace_row(const StepInfo& info) const {
   }
   const auto largest = flat(state_.x).abs().amax(1);
   std::vector<Tensor> columns{count > 0 ? chi2 / count : at::full_like(chi2, absent)};
-  for (const auto& column : {info.grad_norm, info.score_norm, largest})
+  const auto accepted = info.acceptance.defined() ? info.acceptance : at::full_like(largest, absent);
+  for (const auto& column : {info.grad_norm, info.score_norm, largest, accepted})
     columns.push_back(column.to(at::kCPU, at::kDouble));
   const auto per_chain = team_.gather(at::stack(columns, 1));
   TraceRow row;
@@ -123,6 +127,7 @@ TraceRow ChainRun::trace_row(const StepInfo& info) const {
   row.score_norm = mean[2].item<double>();
   row.max_abs = per_chain.select(1, 3).max().item<double>();
   row.objective = info.objective;
+  row.acceptance = mean[4].item<double>();
   row.seconds = seconds_;
   return row;
 }
@@ -188,9 +193,11 @@ bool ChainRun::resume() {
                 describe(x.sizes()), describe(expected));
   const auto shared = checkpoint->tensors.find("shared");
   const auto found = shared == checkpoint->tensors.end() ? 0 : shared->second.numel();
-  if (found != sampler_.shared_count())
+  const auto* coupled = dynamic_cast<const CoupledSampler*>(&sampler_);
+  const auto wanted = coupled ? coupled->shared_numbers(plan_.chains) : sampler_.shared_count();
+  if (found != wanted)
     input_error("{}: shared: expected {} numbers that all chains share, found {}; the checkpoint is of another run",
-                checkpoint_folder_.string(), sampler_.shared_count(), found);
+                checkpoint_folder_.string(), wanted, found);
   adopt(*checkpoint, own_);
   return true;
 }

@@ -12,8 +12,8 @@
 namespace penumbra {
 namespace {
 
-constexpr std::array names{"iteration",  "sigma",   "alpha",  "step_size", "chi2",   "gradient_norm",
-                           "score_norm", "max_abs", "spread", "objective", "seconds"};
+constexpr std::array names{"iteration",  "sigma",   "alpha",  "step_size", "chi2",       "gradient_norm",
+                           "score_norm", "max_abs", "spread", "objective", "acceptance", "seconds"};
 constexpr int64_t columns = names.size();
 static_assert(sizeof(TraceRow) == columns * sizeof(double));
 

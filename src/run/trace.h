@@ -17,6 +17,7 @@ struct TraceRow {
   double max_abs = 0;        ///< largest pixel of any chain
   double spread = 0;         ///< mean over pixels of the SD over chains; NaN for one chain
   double objective = 0;      ///< what a method that fits something minimises; NaN for the others
+  double acceptance = 0;     ///< mean over chains of the Metropolis test's probability; NaN without such a test
   double seconds = 0;        ///< since the run's start, without interruptions
 };
 

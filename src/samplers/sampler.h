@@ -30,6 +30,7 @@ struct StepInfo {
   Tensor score_norm;  ///< |S|, [chains]
   /// What a method that fits something minimises; NaN: it does not.
   double objective = std::numeric_limits<double>::quiet_NaN();
+  Tensor acceptance = {};  ///< probability with which each proposal was taken, [chains]; undefined: all are
 };
 
 class Sampler {
@@ -73,7 +74,8 @@ struct SamplerEntry {
   bool random = true;  ///< false: a deterministic iteration, one chain says it all
   Discretization discretization = Discretization::red;
   bool annealed = false;
-  bool langevin = true;  ///< a chain whose iterates are draws and whose step must be stable
+  bool langevin = true;   ///< a chain whose iterates are draws and whose step must be stable
+  bool adjusted = false;  ///< a Metropolis test takes the step's bias away, and an unstable step is refused
 };
 
 const std::vector<const SamplerEntry*>& sampler_entries();

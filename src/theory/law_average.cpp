@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "core/quadrature.h"
 #include "theory/divergence.h"
-#include "theory/quadrature.h"
 
 namespace penumbra::theory {
 namespace {

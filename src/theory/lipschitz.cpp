@@ -4,8 +4,6 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include <functional>
-
 #include "core/random.h"
 
 namespace penumbra::theory {
@@ -39,6 +37,7 @@ Lipschitz power_iteration(const Products& J, const Tensor& points, const Lipschi
     ++result.iterations;
   }
   result.per_point = norms;
+  result.direction = v;
   result.value = norms.max().item<double>();
   return result;
 }
@@ -110,6 +109,17 @@ Lipschitz likelihood_lipschitz(const Likelihood& likelihood, const Tensor& point
   result = power_iteration(by_differences(grad, points), points, options);
   result.method = Lipschitz::Method::differences;
   return result;
+}
+
+Tensor stiffest_direction(const Likelihood& likelihood, const Tensor& points, const LipschitzOptions& options) {
+  const c10::NoGradGuard no_gradients;
+  const auto grad = [&](const Tensor& x) { return likelihood.grad(x); };
+  return power_iteration(by_differences(grad, points), points, options).direction;
+}
+
+Tensor curvature_along(const Map& gradient, const Tensor& points, const Tensor& v) {
+  const c10::NoGradGuard no_gradients;
+  return flat(v * by_differences(gradient, points).product(v)).sum(1);
 }
 
 Lipschitz score_lipschitz(const Score& score, const Tensor& points, double sigma, const LipschitzOptions& options) {

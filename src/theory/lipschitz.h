@@ -2,6 +2,8 @@
 /// norm of the derivative found at given points: a lower estimate of the supremum unless a formula gives it.
 #pragma once
 
+#include <functional>
+
 #include "core/tensor.h"
 #include "likelihoods/likelihood.h"
 #include "priors/score.h"
@@ -14,6 +16,9 @@ struct LipschitzOptions {
   uint64_t seed = 0;        ///< of the starting directions
 };
 
+/// For advice on a step: to a hundredth, in a fraction of the time.
+inline constexpr LipschitzOptions quick_lipschitz{.max_iterations = 30, .tolerance = 1e-2};
+
 struct Lipschitz {
   enum class Method {
     formula,      ///< the likelihood's own
@@ -22,6 +27,7 @@ struct Lipschitz {
   };
   double value = 0;  ///< the largest over the points
   Tensor per_point;  ///< [points]; undefined for a formula
+  Tensor direction;  ///< [points, image] of unit length: along it the map changes most; undefined for a formula
   int64_t iterations = 0;
   bool converged = true;
   Method method = Method::formula;
@@ -32,6 +38,11 @@ std::string name_of(Lipschitz::Method method);
 /// points: [points, image].
 Lipschitz likelihood_lipschitz(const Likelihood& likelihood, const Tensor& points,
                                const LipschitzOptions& options = {});
+/// [points, image] of unit length: along it grad g changes most. By power iteration, even where a formula has L_g.
+Tensor stiffest_direction(const Likelihood& likelihood, const Tensor& points, const LipschitzOptions& options = {});
 Lipschitz score_lipschitz(const Score& score, const Tensor& points, double sigma, const LipschitzOptions& options = {});
+
+/// v . J v at every point, J the derivative of a gradient or a score, by one central difference; v of unit length.
+Tensor curvature_along(const std::function<Tensor(const Tensor&)>& gradient, const Tensor& points, const Tensor& v);
 
 }  // namespace penumbra::theory

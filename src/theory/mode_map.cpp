@@ -89,19 +89,38 @@ ModeSamples joined(const ModeSamples& a, const ModeSamples& b) {
 }
 
 std::string name(MapKind kind) {
-  return kind == MapKind::summits ? "translation" : kind == MapKind::means ? "translation of means" : "scaling";
+  switch (kind) {
+    case MapKind::summits:
+      return "translation";
+    case MapKind::means:
+      return "translation of means";
+    case MapKind::scaling:
+      return "scaling";
+    case MapKind::turn:
+      return "half turn";
+  }
+  return "";
 }
 
 double ModeMap::log_volume() const { return scale.log().sum().item<double>(); }
 
-Tensor ModeMap::forward(const Tensor& x) const { return second + scale * from_centre(x, first, first_count); }
+Tensor ModeMap::forward(const Tensor& x) const {
+  return turn ? turn(x) : second + scale * from_centre(x, first, first_count);
+}
 
-Tensor ModeMap::backward(const Tensor& x) const { return first + from_centre(x, second, second_count) / scale; }
+Tensor ModeMap::backward(const Tensor& x) const {
+  return turn ? turn(x) : first + from_centre(x, second, second_count) / scale;
+}
 
-std::optional<ModeMap> make_map(MapKind kind, const ModeSamples& first, const ModeSamples& second) {
+std::optional<ModeMap> make_map(MapKind kind, const ModeSamples& first, const ModeSamples& second, const Turn& turn) {
+  if (kind == MapKind::turn && !turn) return std::nullopt;
   const bool summits = first.summit.defined() && second.summit.defined();
   if (kind == MapKind::summits && !summits) return std::nullopt;
   ModeMap map{.kind = kind, .first = first.mean, .second = second.mean, .scale = at::ones_like(first.mean)};
+  if (kind == MapKind::turn) {
+    map.turn = turn;
+    return map;
+  }
   if (kind == MapKind::means || !summits)
     map.first_count = first.x.size(0), map.second_count = second.x.size(0);
   else

@@ -6,6 +6,7 @@
 /// for Gaussian modes they are the means without the sampling error.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -37,7 +38,13 @@ enum class MapKind {
   summits,  ///< translation from summit to summit
   means,    ///< translation from mean to mean, each sample left out of the mean that it is moved from
   scaling,  ///< about the same centres, with a scale for each pixel
+  turn,     ///< a symmetry that the posterior nearly has, told by who knows the problem
 };
+
+/// A linear map that keeps volumes and is its own inverse, of each row: for images a half turn, which closure
+/// amplitudes do not see.
+using Turn = std::function<Tensor(const Tensor& x)>;
+
 std::string name(MapKind kind);
 
 struct ModeMap {
@@ -45,6 +52,7 @@ struct ModeMap {
   Tensor first, second;                       ///< centres
   Tensor scale;                               ///< s
   int64_t first_count = 0, second_count = 0;  ///< samples in a mean that is a centre; 0: it is a summit
+  Turn turn = {};                             ///< takes the place of all of these where there is one
 
   double log_volume() const;               ///< log |det T'|
   Tensor forward(const Tensor& x) const;   ///< of samples of the first mode
@@ -52,7 +60,8 @@ struct ModeMap {
 };
 
 /// Nothing where the kind makes no sense: summits that were not found, scales no more different than sampling makes
-/// them.
-std::optional<ModeMap> make_map(MapKind kind, const ModeSamples& first, const ModeSamples& second);
+/// them, a turn that is not known.
+std::optional<ModeMap> make_map(MapKind kind, const ModeSamples& first, const ModeSamples& second,
+                                const Turn& turn = {});
 
 }  // namespace penumbra::theory

@@ -57,10 +57,19 @@ struct Works {
   }
 };
 
+SegmentWork work_between(const ScoreField& score, const Tensor& from, const Tensor& to, const OddsOptions& options) {
+  const auto& [prior, energy] = options.split;
+  if (!prior) return segment_work(score, from, to, options.work);
+  auto result = segment_work(prior, from, to, options.work);
+  const auto value = [&](const Tensor& x) { return energy(x).to(at::kCPU, at::kDouble); };
+  result.work = result.work + value(from) - value(to);
+  return result;
+}
+
 Works works_of(const ScoreField& score, const ModeMap& map, const Tensor& first, const Tensor& second,
-               const WorkOptions& options) {
-  Works works{segment_work(score, first, map.forward(first), options),
-              segment_work(score, second, map.backward(second), options)};
+               const OddsOptions& options) {
+  Works works{work_between(score, first, map.forward(first), options),
+              work_between(score, second, map.backward(second), options)};
   works.forward.work += map.log_volume();
   works.backward.work -= map.log_volume();
   return works;
@@ -68,12 +77,12 @@ Works works_of(const ScoreField& score, const ModeMap& map, const Tensor& first,
 
 /// Translation between the summits; another map where few works lose less than half as much with it.
 ModeMap choose_map(const ScoreField& score, const ModeSamples& first, const ModeSamples& second,
-                   const WorkOptions& options, int64_t& evaluations) {
+                   const OddsOptions& options, int64_t& evaluations) {
   const auto few_first = some(first.x, pilot_samples), few_second = some(second.x, pilot_samples);
   std::optional<ModeMap> best;
   double least = 0;
-  for (const auto kind : {MapKind::summits, MapKind::scaling, MapKind::means}) {
-    const auto map = make_map(kind, first, second);
+  for (const auto kind : {MapKind::summits, MapKind::scaling, MapKind::means, MapKind::turn}) {
+    const auto map = make_map(kind, first, second, options.turn);
     if (!map) continue;
     const auto works = works_of(score, *map, few_first, few_second, options);
     evaluations += works.evaluations();
@@ -89,8 +98,8 @@ double loop_rms(const ScoreField& score, const ModeMap& map, const Tensor& first
                 const Works& works, const OddsOptions& options, int64_t& evaluations) {
   const auto n = std::min({options.loops, first.size(0), second.size(0)});
   const auto x1 = first.narrow(0, 0, n), x2 = second.narrow(0, 0, n);
-  const auto there = segment_work(score, map.forward(x1), x2, options.work);
-  const auto back = segment_work(score, map.backward(x2), x1, options.work);
+  const auto there = work_between(score, map.forward(x1), x2, options);
+  const auto back = work_between(score, map.backward(x2), x1, options);
   evaluations += there.evaluations + back.evaluations;
   // The volumes cancel, being added to one and taken off the other.
   const auto loop = works.forward.work.narrow(0, 0, n) + there.work + works.backward.work.narrow(0, 0, n) + back.work;
@@ -127,9 +136,9 @@ std::string doubt_about(const PairOdds& pair, const OddsLimits& limits) {
 
 PairOdds pair_odds(const ScoreField& score, const ModeSamples& reference, const ModeSamples& other,
                    const OddsOptions& options, int64_t& evaluations) {
-  const auto map = choose_map(score, reference, other, options.work, evaluations);
+  const auto map = choose_map(score, reference, other, options, evaluations);
   const auto &first = reference.x, &second = other.x;
-  const auto works = works_of(score, map, first, second, options.work);
+  const auto works = works_of(score, map, first, second, options);
   evaluations += works.evaluations();
   PairOdds pair;
   pair.map = map.kind;

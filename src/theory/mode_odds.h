@@ -23,11 +23,20 @@ struct OddsLimits {
   double loop = 0.5;        ///< nats, RMS of closed loops: what going another way would change
 };
 
+/// log pi = log p - energy up to a constant, where the energy's values are known: only log p has to be integrated. Data
+/// may bend the energy between modes more than any rule can follow (closures, where a visibility passes 0).
+struct SplitScore {
+  ScoreField prior = {};                               ///< grad log p; empty: there is no such parting
+  std::function<Tensor(const Tensor& x)> energy = {};  ///< of each row
+};
+
 struct OddsOptions {
   int64_t samples = 100;  ///< of each mode whose works are taken
   int64_t loops = 16;
   int64_t relaxation = 100;  ///< Langevin steps of the samples beforehand; 0: none
   uint64_t seed = 0;
+  Turn turn = {};         ///< tried as a map where there is one
+  SplitScore split = {};  ///< for the works, where there is one
   WorkOptions work = {};
   OddsLimits limits = {};
 };

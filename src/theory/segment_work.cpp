@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "theory/quadrature.h"
+#include "core/quadrature.h"
 
 namespace penumbra::theory {
 namespace {

@@ -4,6 +4,15 @@
 #include <c10/core/GradMode.h>
 
 namespace penumbra::training {
+namespace {
+
+// Elements. A GPU reads 16 bytes at once: behind a bias of one number all that follows would start between such places,
+// and cuDNN has only slow kernels for weights that do.
+constexpr int64_t alignment = 64;
+
+int64_t with_gap(int64_t count) { return (count + alignment - 1) / alignment * alignment; }
+
+}  // namespace
 
 TrainedParameters::TrainedParameters(std::vector<ParameterSpec> specs, const std::map<std::string, Tensor>& start,
                                      at::Device device, at::ScalarType compute, at::MemoryFormat format)
@@ -13,7 +22,7 @@ TrainedParameters::TrainedParameters(std::vector<ParameterSpec> specs, const std
     for (const auto& spec : specs) {
       if (!spec.trained || (compute != at::kFloat && !spec.wide) != narrow) continue;
       entries_.push_back({spec, wide_count_ + narrow_count_, narrow});
-      (narrow ? narrow_count_ : wide_count_) += element_count(spec.shape);
+      (narrow ? narrow_count_ : wide_count_) += with_gap(element_count(spec.shape));
     }
   };
   place_all(false);
@@ -69,7 +78,7 @@ std::map<std::string, Tensor> TrainedParameters::named(const Tensor& flat) const
 
 Tensor TrainedParameters::flat(const std::map<std::string, Tensor>& tensors) const {
   c10::NoGradGuard no_gradients;
-  auto result = at::empty({wide_count_ + narrow_count_}, at::TensorOptions().dtype(at::kFloat));
+  auto result = at::zeros({wide_count_ + narrow_count_}, at::TensorOptions().dtype(at::kFloat));
   for (const auto& entry : entries_) part(result, entry, 0).copy_(tensors.at(entry.spec.name));
   return result;
 }

@@ -2,7 +2,7 @@
 /// processes and a checkpoint are each one operation.
 ///
 /// The flat values are float32. A network that computes in a shorter type sees copies of the large ones in that type;
-/// the small ones (normalisation, embedding) it uses as they are.
+/// the small ones (normalisation, embedding) it uses as they are. Between the parameters are gaps, zero for ever.
 #pragma once
 
 #include "networks/parameters.h"

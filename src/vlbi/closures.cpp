@@ -10,7 +10,7 @@
 namespace penumbra::vlbi {
 namespace {
 
-constexpr size_t most_stations = 40;
+constexpr size_t most_stations_at_once = 40;
 
 using Triangle = std::array<int, 3>;
 using Quadrangle = std::array<int, 4>;
@@ -154,8 +154,8 @@ double debiased(double amplitude, double sd, double floor) {
 Closures form_closures(const Observation& observation, const ClosureOptions& options) {
   Closures closures;
   for (const auto& snapshot : snapshots(observation)) {
-    if (snapshot.stations().size() > most_stations)
-      input_error("closures: expected at most {} stations at one time, found {}", most_stations,
+    if (snapshot.stations().size() > most_stations_at_once)
+      input_error("closures: expected at most {} stations at one time, found {}", most_stations_at_once,
                   snapshot.stations().size());
     append_closures(closures, snapshot, observation, options);
   }

@@ -13,7 +13,7 @@
 namespace penumbra::vlbi {
 namespace {
 
-constexpr int most_stations = 1000;
+constexpr int most_station_numbers = 1000;
 
 class Columns {
  public:
@@ -41,9 +41,9 @@ class Columns {
     std::vector<int> result;
     for (int64_t k = 0; k < m; ++k) {
       const double number = numbers[k].item<double>();
-      if (!(number >= 0 && number < most_stations) || number != std::floor(number))
+      if (!(number >= 0 && number < most_station_numbers) || number != std::floor(number))
         input_error("{}: {}: row {}: expected a station's number, 0 to {}, found {:g}", name_, prefix_ + key, k,
-                    most_stations - 1, number);
+                    most_station_numbers - 1, number);
       result.push_back(static_cast<int>(number));
     }
     return result;

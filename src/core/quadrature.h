@@ -1,11 +1,11 @@
-/// Gauss-Legendre quadrature on [0, 1].
+/// Quadrature on [0, 1]: Gauss and Legendre's rule, and Clenshaw and Curtis's, whose points nest.
 #pragma once
 
 #include <cmath>
 #include <utility>
 #include <vector>
 
-namespace penumbra::theory {
+namespace penumbra {
 
 /// (point, weight) pairs; exact for polynomials up to degree 2 count - 1. Newton's iteration on P_count.
 inline std::vector<std::pair<double, double>> gauss_legendre(int count) {
@@ -28,4 +28,18 @@ inline std::vector<std::pair<double, double>> gauss_legendre(int count) {
   return rule;
 }
 
-}  // namespace penumbra::theory
+/// (point, weight) at the intervals + 1 points (1 - cos(k pi / intervals)) / 2, an even number of intervals; exact for
+/// polynomials up to degree `intervals`. Every other point is one of the rule with half as many.
+inline std::vector<std::pair<double, double>> clenshaw_curtis(int intervals) {
+  std::vector<std::pair<double, double>> rule;
+  for (int k = 0; k <= intervals; ++k) {
+    const double angle = M_PI * k / intervals;
+    double sum = 1;
+    for (int j = 1; 2 * j <= intervals; ++j)
+      sum -= (2 * j == intervals ? 1 : 2) * std::cos(2 * j * angle) / (4.0 * j * j - 1);
+    rule.emplace_back((1 - std::cos(angle)) / 2, sum / (k % intervals == 0 ? 2 : 1) / intervals);
+  }
+  return rule;
+}
+
+}  // namespace penumbra
