@@ -8,7 +8,8 @@ set(app_main ${PROJECT_SOURCE_DIR}/src/app/main.cpp)
 list(REMOVE_ITEM app_sources ${app_main})
 add_library(penumbra_app STATIC ${app_sources} ${commands} ${experiments})
 target_link_libraries(penumbra_app PUBLIC penumbra CLI11::CLI11)
-target_compile_options(penumbra_app PRIVATE -Wall -Wextra)
+# Nothing here is a hot loop: half a minute more of optimisation would buy nothing.
+target_compile_options(penumbra_app PRIVATE -Wall -Wextra $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(penumbra_app PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")
 target_precompile_headers(penumbra_app REUSE_FROM penumbra)
 

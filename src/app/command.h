@@ -1,11 +1,11 @@
 /// A command of the program: `extern const CommandEntry sample{...}` in its own file is enough.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "app/command_line.h"
 
 namespace penumbra::app {
 
