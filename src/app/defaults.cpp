@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "app/denoiser_curvature.h"
+#include "samplers/mala.h"
 #include "theory/bounds.h"
+#include "theory/lipschitz.h"
 
 namespace penumbra::app {
 namespace {
@@ -50,12 +52,16 @@ class Deriver {
       dps();
     else if (entry_.name == "score-dpi")
       variational();
+    else if (entry_.name == "smc" || entry_.name == "replica")
+      along_smoothing();
     else if (entry_.name == "annealed-langevin")
       unconditional();
     else if (entry_.name == "varnet")
       need("steps", [] { return Found{1, "one pass of the network is its answer"}; });
     else if (entry_.name == "rml")
       need("steps", [] { return Found{8, "cycles, each from a blurred image; later ones change little"}; });
+    else if (entry_.name == "mala")
+      adjusted();
     else if (entry_.langevin)
       langevin();
     else
@@ -92,18 +98,40 @@ class Deriver {
     through_denoiser_ = sampler_.text("likelihood_at", "iterate") == "denoised" && sampler_.flag("chain_rule", false);
     need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
     need("schedule.sigma_min", [&] { return last_level("schedule.sigma_min", annealed_resolution); });
+    // Here, for that order's sake, whoever gave it.
+    if (!own || given("pull"))
+      need("pull", [&] { return Found{annealed_pull, "a fifth of the denoiser's correction in a step, at most"}; });
     need("step_size", [&] { return annealed_step(); });
     need("steps", [&] { return Found{annealed_steps, "enough for most problems"}; });
     if (geometric)
       need("schedule.xi", [&] { return decay(); });
     else
       need("schedule.anneal_steps", [&] { return Found{annealing_share * read("steps"), annealing_in_words()}; });
-    if (own) {
-      if (given("pull")) read("pull");
-      return;
-    }
-    need("schedule.alpha_0", [&] { return first_weight(); });
-    need("pull", [&] { return Found{annealed_pull, "a fifth of the denoiser's correction in a step, at most"}; });
+    if (!own) need("schedule.alpha_0", [&] { return first_weight(); });
+  }
+
+  /// No smoothing: the prior is known as it is.
+  void adjusted() {
+    Mala::require_log_density(sampler_, *posterior_.prior);
+    need("sigma", [] { return Found{0, "the posterior itself, without smoothing"}; });
+    need("step_size", [&] {
+      const double L_g = curvature("step_size"), sigma = read("sigma");
+      const double L_p = theory::score_lipschitz(*posterior_.prior, *posterior_.prior->draw(1, {}), sigma).value;
+      const double n = static_cast<double>(element_count(posterior_.image_shape()));
+      return Found{1 / ((L_g + L_p) * std::cbrt(n)),
+                   fmt::format("n^(-1/3) / (L_g + L_p), L_g = {:.3g}, L_p = {:.3g}: about half of the proposals are "
+                               "taken",
+                               L_g, L_p)};
+    });
+    need("steps", [&] { return length(); });
+  }
+
+  /// Down the levels of the prior's smoothing.
+  void along_smoothing() {
+    need("sigma_0", [&] { return first_level("sigma_0"); });
+    need("sigma_min", [&] { return last_level("sigma_min", resolution_multiple); });
+    need("step_size", [&] { return step({read("sigma_min"), 1}); });
+    need("steps", [&] { return Found{fewest_steps, "a first choice"}; });
   }
 
   void unconditional() {
@@ -216,7 +244,7 @@ class Deriver {
   /// The data's step; pull cuts it where it is too long for the prior, which without data is everywhere.
   Found annealed_step() {
     const double L_g = curvature("step_size"), sigma_0 = read("schedule.sigma_0");
-    const double prior = annealed_pull * sigma_0 * sigma_0;
+    const double prior = read("pull") * sigma_0 * sigma_0;
     const double L = through_denoiser_ ? curvature_of_images(L_g) : L_g;
     if (L * prior <= 1) return {prior, "pull sigma_0^2: the longest that the prior allows"};
     if (L == L_g) return {1 / L_g, fmt::format("1 / L_g, L_g = {:.3g}: half of what is stable", L_g)};
@@ -231,7 +259,7 @@ class Deriver {
     double L = std::sqrt(L_g * std::clamp(L_s, L_g / most_stretch / most_stretch, L_g));
     for (int round = 0; round < 3 && L < L_g; ++round) {
       const auto [low, high] = posterior_.prior->sigma_range();
-      const double sigma = std::clamp(1 / std::sqrt(annealed_pull * L), low, high);
+      const double sigma = std::clamp(1 / std::sqrt(read("pull") * L), low, high);
       const auto seen = curvature_through_denoiser(posterior_, sigma, read("schedule.sigma_0"));
       L = std::clamp(seen ? above(*seen) : L_g, L, L_g);
     }
@@ -241,9 +269,10 @@ class Deriver {
   /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.
   Found first_weight() {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
-    const double wanted = annealed_pull / read("step_size"), most = 1 / (sigma_min * sigma_min);
+    const double wanted = read("pull") / read("step_size"), most = 1 / (sigma_min * sigma_min);
     if (wanted >= most) return {round_down(most), "1 / sigma_min^2: the weight ends at one"};
-    return {std::max(wanted, 1 / (sigma_0 * sigma_0)), "a fifth of the denoiser's correction in a step"};
+    return {std::max(wanted, 1 / (sigma_0 * sigma_0)),
+            "pull / step_size: early steps take that share of the denoiser's correction"};
   }
 
   /// Always asked for, so that the resolved configuration has one order.

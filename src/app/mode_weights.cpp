@@ -8,6 +8,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/json.h"
+#include "app/progress.h"
+
 namespace penumbra::app {
 namespace {
 
@@ -15,8 +18,6 @@ using nlohmann::json;
 
 /// Pixels whose score is taken together: a large network keeps hundreds of numbers for each.
 constexpr int64_t pixels_at_once = int64_t{1} << 20;
-
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 std::vector<double> shares_of(const diagnostics::Modes& found) {
   std::vector<double> shares;
@@ -82,8 +83,17 @@ ModeWeights weigh_modes(const diagnostics::Modes& found, const std::vector<diagn
   }
   theory::OddsOptions options{.samples = plan.odds_samples, .seed = seed};
   const auto& images = found.alignment.images;
+  // What closure amplitudes cannot tell apart.
+  options.turn = [](const Tensor& x) { return x.flip({-2, -1}); };
   options.work.batch = std::clamp<int64_t>(pixels_at_once / std::max<int64_t>(1, images[0].numel()), 1, 256);
-  result.odds = theory::mode_odds(source.score, images, found.label, options);
+  Progress progress;
+  int64_t taken = 0;
+  const auto counted = [&](const Tensor& x) {
+    taken += x.size(0);
+    progress.count(taken, fmt::format("odds of {} modes, scores taken", found.modes.size()));
+    return source.score(x);
+  };
+  result.odds = theory::mode_odds(counted, images, found.label, options);
   result.by_odds = result.odds.trusted, result.doubted = !result.odds.trusted;
   result.why = result.odds.doubt;
   if (!result.by_odds) return result;

@@ -81,6 +81,11 @@ std::string network_text(const json& info) {
   text += row("parameters", fmt::format("{} in {} tensors, stored as {}", info.at("parameters").get<int64_t>(),
                                         info.at("tensors").get<int64_t>(), text_of(info.at("types"))));
   text += row("network", network_of(header));
+  if (header.pixel_sd) {
+    const auto file = info.value("pixel_sd_file", "");
+    text += row("pixel SD", fmt::format("{}, of {}{}", describe(header.pixel_sd->shape),
+                                        printable(header.pixel_sd->from), file.empty() ? "" : ", in " + file));
+  }
   for (const auto& [key, value] : header.record.items())
     if (key != "training") text += row(printable(key), text_of(value));
   const auto training = header.record.find("training");

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
+#include <CLI/CLI.hpp>
 
 #include <torch/cuda.h>
 #include <cstdlib>

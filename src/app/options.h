@@ -1,11 +1,10 @@
 /// Options that several commands share.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
 #include <string>
 
+#include "app/command_line.h"
 #include "core/tensor.h"
 
 namespace penumbra::app {

@@ -1,5 +1,7 @@
 #include "app/prior_option.h"
 
+#include <CLI/CLI.hpp>
+
 #include "core/error.h"
 #include "core/yaml.h"
 

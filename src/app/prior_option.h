@@ -1,11 +1,10 @@
 /// --prior: a prior on the command line, in whichever form a user has it.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <optional>
 
+#include "app/command_line.h"
 #include "priors/score.h"
 
 namespace penumbra::app {

@@ -37,6 +37,17 @@ void Progress::show(int64_t k, int64_t steps, const std::string& course, const s
   written_ = true;
 }
 
+void Progress::count(int64_t done, const std::string& what) {
+  const auto now = Clock::now();
+  if (!terminal_ || (written_ && now - last_ < std::chrono::milliseconds(200))) return;
+  last_ = now;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  fmt::print(stderr, "\r\033[K{}: {}  {:.1f} a second  {}", what, done,
+             static_cast<double>(done) / std::max(elapsed, 1e-9), clock_time(elapsed));
+  std::fflush(stderr);
+  written_ = true;
+}
+
 std::string clock_time(double seconds) {
   const auto whole = static_cast<int64_t>(seconds + 0.5);
   if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);

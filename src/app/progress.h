@@ -14,6 +14,8 @@ class Progress {
   void operator()(const ChainRun& run);
   /// k of so many steps are done; `course` is shown between the percentage and the rate.
   void show(int64_t k, int64_t steps, const std::string& course = {}, const std::string& unit = "steps");
+  /// So many are done of a work whose end is not known beforehand: "mode odds: 1200 scores taken".
+  void count(int64_t done, const std::string& what);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -9,7 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/data_share.h"
+#include "app/json.h"
 #include "app/run_modes.h"
+#include "app/stein_check.h"
+#include "app/step_effect.h"
 #include "core/error.h"
 #include "diagnostics/quantiles.h"
 #include "diagnostics/verdict.h"
@@ -27,9 +31,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 json optional_number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
-
-/// NaN and infinity have no JSON; null says "not a number" as well.
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 std::string utc(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
@@ -117,14 +118,56 @@ void judge_clamping(const Problem& problem, int64_t count, Judgement& judgement)
                                             count, low, high)});
 }
 
+/// Whether the iterates are those of the posterior with the prior smoothed by the last sigma.
+void judge_stein(const Problem& problem, const ChainRun& run, Judgement& judgement) {
+  if (!problem.entry->random) {
+    judgement.diagnostics["stein"] = {{"judged", false}, {"why_not", "a deterministic iteration draws no samples"}};
+    return;
+  }
+  const auto source = odds_source(problem.posterior, *problem.sampler, problem.plan.steps, problem.placement);
+  const auto check = check_stein(run.state().x, source, {.batch = problem.plan.batch, .seed = problem.seed});
+  judgement.diagnostics["stein"] = describe(check);
+  judgement.verdicts.push_back(verdict_on(check, problem.sampler->annealing(problem.plan.steps - 1).alpha));
+}
+
+/// Over the traced iterations of which iterates are recorded.
+double mean_acceptance(const Trace& trace, int64_t from) {
+  double sum = 0, count = 0;
+  for (const auto& row : trace.rows())
+    if (row.iteration > static_cast<double>(from)) sum += row.acceptance, ++count;
+  return sum / count;
+}
+
+/// How far the step size is from its limits, and what it did to the samples.
+void judge_step(const Problem& problem, const ChainRun& run, Judgement& judgement) {
+  // Without a theorem one point and one level will do: a large network takes minutes for more.
+  const bool careful = covering_theorem(problem).has_value();
+  const auto points = run.state().x.narrow(0, 0, careful ? std::min<int64_t>(4, run.state().x.size(0)) : 1);
+  const auto limits = step_limits(problem, points, careful ? Levels::all : Levels::settled);
+  judgement.diagnostics["step"] = describe_limits(problem, limits);
+  if (!problem.entry->langevin) return;
+  if (problem.entry->adjusted) {
+    const double accepted = mean_acceptance(run.trace(), problem.plan.record_from);
+    judgement.diagnostics["step"]["acceptance"] = number(accepted);
+    judgement.verdicts.push_back(diagnostics::acceptance_verdict(problem.sampler->step_size(), accepted));
+    return;
+  }
+  const auto centre = run.statistics().moments().mean().to(points.options()).unsqueeze(0);
+  const auto effect = step_effect(problem, limits, points, centre);
+  if (effect) judgement.diagnostics["step"]["bias"] = describe(*effect);
+  judgement.verdicts.push_back(diagnostics::step_verdict(problem.sampler->step_size(), limits.stability_settled,
+                                                         limits.theorem,
+                                                         effect ? std::optional(clause(*effect)) : std::nullopt));
+}
+
 Judgement judge(const Problem& problem, const ChainRun& run) {
   Judgement judgement;
   // Before the step limits below ask for more scores.
   const auto clamped = clamped_count(*problem.posterior.prior);
   if (problem.entry->random && !problem.entry->langevin) {
     judgement.verdicts.push_back({"note", "sampler",
-                                  fmt::format("{} makes one image a chain, by an approximation whose error no "
-                                              "diagnostic of the chains can show",
+                                  fmt::format("{} makes one image a chain, by an approximation whose error chains "
+                                              "cannot show; the Stein discrepancy may",
                                               problem.sampler_kind)});
   } else if (problem.entry->random) {
     const auto convergence = diagnostics::assess(run.statistics().history().draws());
@@ -140,14 +183,8 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
   }
   judge_misfit(problem, run, judgement);
   judge_clamping(problem, clamped, judgement);
-  // Without a theorem one point and one level will do: a large network takes minutes for more.
-  const bool careful = covering_theorem(problem).has_value();
-  const auto points = run.state().x.narrow(0, 0, careful ? std::min<int64_t>(4, run.state().x.size(0)) : 1);
-  const auto limits = step_limits(problem, points, careful ? Levels::all : Levels::settled);
-  judgement.diagnostics["step"] = describe_limits(problem, limits);
-  if (problem.entry->langevin)
-    judgement.verdicts.push_back(
-        diagnostics::step_verdict(problem.sampler->step_size(), limits.stability_settled, limits.theorem));
+  judge_stein(problem, run, judgement);
+  judge_step(problem, run, judgement);
   return judgement;
 }
 
@@ -204,7 +241,8 @@ void add_modes(const fs::path& folder, const Problem& problem, const ChainRun& r
 }  // namespace
 
 void write_results(const fs::path& folder, const Problem& problem, const ChainRun& run) {
-  io::write_npy(folder / "samples.npy", run.images().to(at::kCPU, at::kFloat));
+  const auto images = run.images();
+  io::write_npy(folder / "samples.npy", images.to(at::kCPU, at::kFloat));
   io::write_npy(folder / "mean.npy", run.statistics().moments().mean().to(at::kFloat));
   io::write_npy(folder / "sd.npy", run.statistics().moments().sd().to(at::kFloat));
   const auto quantiles = diagnostics::quantiles(run.statistics().history().draws(), probabilities);
@@ -219,6 +257,10 @@ void write_results(const fs::path& folder, const Problem& problem, const ChainRu
   summary["outcome"] = "finished";
   auto judgement = judge(problem, run);
   add_modes(folder, problem, run, summary, judgement);
+  // After the modes, which may have weighted sd.npy. Iterates carry noise of the last sigma, unless they were denoised.
+  const bool noisy = problem.entry->langevin && images.equal(run.state().x);
+  summary["data_share"] =
+      write_data_share(folder, problem, noisy ? problem.sampler->annealing(problem.plan.steps - 1).sigma : 0);
   write_summary(folder, std::move(summary), judgement);
   report::write_run_report(folder);
 }

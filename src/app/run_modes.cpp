@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/json.h"
 #include "diagnostics/tsne.h"
 #include "diagnostics/weighted.h"
 #include "io/file.h"
@@ -26,9 +27,6 @@ std::vector<double> numbers(const Tensor& x) {
   const auto flat = x.detach().to(at::kCPU, at::kDouble).contiguous().flatten();
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
-
-/// NaN has no JSON; null says so.
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 std::vector<diagnostics::TermFit> fits_of(const Likelihood& likelihood, const Tensor& samples) {
   std::vector<diagnostics::TermFit> fits;
@@ -163,11 +161,12 @@ void write_maps(const fs::path& folder, const Modes& found) {
   }
 }
 
-/// Of the samples as they are, each with its weight.
-void write_weighted(const fs::path& folder, const Tensor& samples, const std::vector<double>& weights) {
+/// PREFIX-mean.npy and PREFIX-sd.npy of samples, each with its weight.
+void write_moments(const fs::path& folder, const std::string& prefix, const Tensor& samples,
+                   const std::vector<double>& weights) {
   const auto found = diagnostics::weighted_moments(samples.detach().to(at::kCPU, at::kDouble).unsqueeze(0), weights);
-  io::write_npy(folder / "weighted-mean.npy", found.mean.to(at::kFloat));
-  io::write_npy(folder / "weighted-sd.npy", found.sd.to(at::kFloat));
+  io::write_npy(folder / (prefix + "-mean.npy"), found.mean.to(at::kFloat));
+  io::write_npy(folder / (prefix + "-sd.npy"), found.sd.to(at::kFloat));
 }
 
 diagnostics::Verdict verdict_on(const ModeWeights& weighed) {
@@ -207,9 +206,11 @@ ModesFound write_modes(const fs::path& folder, const ModesPlan& plan, const Like
   const auto weighed = weigh_modes(diagnostics::find_modes(samples, fits, options), fits, plan, source, seed);
   const auto& found = weighed.modes;
   write_maps(folder / "modes", found);
-  if (weighed.by_odds) write_weighted(folder / "modes", samples, found.weights);
+  const bool aligned = options.align == diagnostics::Align::shift;
+  if (aligned) write_moments(folder / "modes", "aligned", found.alignment.images, found.weights);
+  if (weighed.by_odds) write_moments(folder / "modes", "weighted", samples, found.weights);
   auto modes = describe_modes(found, fits);
-  modes["align"] = options.align == diagnostics::Align::shift ? "shift" : "none";
+  modes["align"] = aligned ? "shift" : "none";
   if (found.modes.size() > 1) modes["weights"] = describe_weights(weighed);
   json summary{{"modes", modes}};
   modes["per_sample"] = per_sample(found, fits);

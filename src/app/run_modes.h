@@ -21,7 +21,8 @@ struct ModesFound {
 
 /// Writes modes.json, modes/mean-1.npy, modes/sd-1.npy... and, of the sky, ring.csv. `samples` [N, C, H, W], finite, as
 /// the likelihood takes them; of more than `diagnostics::most_on_map` the first. With a source and where the plan wants
-/// them, weights are odds, then also modes/weighted-mean.npy and modes/weighted-sd.npy of the samples.
+/// them, weights are odds, then also modes/weighted-mean.npy and modes/weighted-sd.npy of the samples; where samples
+/// are aligned, modes/aligned-mean.npy and modes/aligned-sd.npy.
 ModesFound write_modes(const std::filesystem::path& folder, const ModesPlan& plan, const Likelihood& likelihood,
                        const Tensor& samples, uint64_t seed, const OddsSource& source = {});
 

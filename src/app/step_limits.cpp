@@ -8,8 +8,6 @@
 namespace penumbra::app {
 namespace {
 
-constexpr theory::LipschitzOptions quickly{.max_iterations = 30, .tolerance = 1e-2};
-
 /// A few iterations from the first to the one that settles the schedule, that one last.
 std::set<int64_t> levels(const Problem& problem, Levels which) {
   const auto settled = settled_at(*problem.sampler, problem.plan.steps);
@@ -39,17 +37,19 @@ double stability_constant(const Problem& problem, double sigma, double L_sigma) 
 
 StepLimits step_limits(const Problem& problem, const Tensor& points, Levels which) {
   StepLimits limits;
-  if (!problem.entry->langevin) return limits;
+  if (!problem.entry->langevin || problem.entry->adjusted) return limits;
   const auto& [likelihood, prior] = problem.posterior;
   theory::BoundInputs inputs;
   inputs.theorem = theory::theorem_of(problem.entry->discretization, problem.entry->annealed);
   inputs.n = element_count(problem.posterior.image_shape());
   inputs.gamma = problem.sampler->step_size();
-  inputs.L_g = theory::likelihood_lipschitz(*likelihood, points, quickly).value;
+  inputs.L_g = theory::likelihood_lipschitz(*likelihood, points, theory::quick_lipschitz).value;
   auto stability = inputs;
   for (const auto k : levels(problem, which)) {
     const auto annealing = problem.sampler->annealing(k);
-    const double L_sigma = theory::score_lipschitz(*prior, points, annealing.sigma, quickly).value;
+    const auto found = theory::score_lipschitz(*prior, points, annealing.sigma, theory::quick_lipschitz);
+    const double L_sigma = found.value;
+    limits.stiff_prior = found.direction;  // of the last level in the end
     inputs.iterations.push_back({annealing, L_sigma});
     stability.iterations.push_back({annealing, stability_constant(problem, annealing.sigma, L_sigma)});
   }
@@ -59,7 +59,8 @@ StepLimits step_limits(const Problem& problem, const Tensor& points, Levels whic
   if (which == Levels::settled) return limits;
   limits.stability = theory::stability_limit(stability);
   if (!covering_theorem(problem)) return limits;
-  inputs.L_p = theory::score_lipschitz(*prior, points, exact_score(*prior).sigma_range().low, quickly).value;
+  inputs.L_p =
+      theory::score_lipschitz(*prior, points, exact_score(*prior).sigma_range().low, theory::quick_lipschitz).value;
   limits.theorem = theory::admissible_step(inputs);
   return limits;
 }

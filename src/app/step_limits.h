@@ -20,6 +20,8 @@ struct StepLimits {
   std::optional<double> stability_settled;  ///< once the schedule has settled: this is what shapes the samples
   std::optional<double> stability;          ///< over the whole schedule: above it iterates can grow on the way
   std::optional<double> theorem;            ///< where a theorem covers the sampler
+  Tensor
+      stiff_prior;  ///< directions along which the score changes most at the last sigma, one a point; undefined: none
 };
 
 /// Where the constants are measured, which takes a network hundreds of evaluations each.

@@ -12,6 +12,7 @@
 #include "app/same_configuration.h"
 #include "app/train_log.h"
 #include "app/train_plan.h"
+#include "app/training_images.h"
 #include "core/error.h"
 #include "io/checksum.h"
 #include "io/file.h"
@@ -45,11 +46,15 @@ class TrainRun {
  public:
   /// Reads the images.
   TrainRun(TrainPlan plan, fs::path folder, const Team& team)
-      : plan_(std::move(plan)), folder_(std::move(folder)), team_(team), images_(read_images()) {
+      : plan_(std::move(plan)),
+        folder_(std::move(folder)),
+        team_(team),
+        images_(read_training_images(plan_, team_.leads())) {
     require_agreement(team_, images_.fingerprint, "images", plan_.source());
     auto& parameterisation = plan_.header.parameterisation;
     if (parameterisation.kind == Parameterisation::Kind::karras && parameterisation.sigma_data == 0)
       parameterisation.sigma_data = pixel_spread(images_);
+    if (!plan_.reconstruction) plan_.header.pixel_sd = training_spread(images_);
     if (plan_.reconstruction)
       plan_.trainer.task = make_task(*plan_.reconstruction, images_, {at::kFloat, plan_.device}, plan_.header.record);
     images_.move_to(plan_.device);
@@ -61,7 +66,6 @@ class TrainRun {
   int run();
 
  private:
-  training::ImageSet read_images();
   void train();
   void log(const std::vector<Trainer::Step>& steps);
   void validate();
@@ -92,17 +96,6 @@ class TrainRun {
   int64_t bad_steps_ = 0;  ///< the latest ones, in a row, whose loss is no number
   bool diverged_ = false;
 };
-
-training::ImageSet TrainRun::read_images() {
-  Progress progress;
-  const auto shown_as = [&](const char* what) {
-    return [&, what](int64_t done, int64_t total) {
-      if (team_.leads()) progress.show(done, total, {}, what);
-    };
-  };
-  if (plan_.blackholes) return generate_data(*plan_.blackholes, plan_.data, shown_as("images made"));
-  return training::read_images(plan_.data, shown_as("images read"));
-}
 
 /// The configuration is written last: a folder with one has all that it needs.
 void TrainRun::claim() const {

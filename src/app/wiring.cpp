@@ -1,5 +1,7 @@
 #include "app/wiring.h"
 
+#include <CLI/CLI.hpp>
+
 #include "app/presets.h"
 #include "core/error.h"
 #include "io/npy.h"
@@ -120,6 +122,7 @@ Problem begin_problem(Settings& settings, const MachineOptions& machine, const M
   auto output = settings.section("output");
   if (output.has("observation")) problem.observation = observation_setting(output, problem.posterior.image_shape());
   read_output(output, problem, problem.plan);
+  problem.prior_sd = prior_sd_setting(output, problem.posterior.image_shape());
   problem.modes = modes_setting(settings, likelihood, problem.posterior.image_shape());
   return problem;
 }

@@ -11,6 +11,7 @@
 #include "app/defaults.h"
 #include "app/modes_plan.h"
 #include "app/options.h"
+#include "app/prior_sd_plan.h"
 #include "core/settings.h"
 #include "run/plan.h"
 #include "run/start.h"
@@ -31,6 +32,7 @@ struct Problem {
   RunPlan plan;
   std::filesystem::path observation;         ///< an image-shaped picture of the data for the report; may be empty
   std::optional<ModesPlan> modes;            ///< what is asked of the samples
+  PriorSdPlan prior_sd;                      ///< with what the samples' spread is compared
   std::string resolved;                      ///< config.yaml: every key, defaults included
   std::vector<std::filesystem::path> files;  ///< every file that the configuration names
 

@@ -8,15 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "app/defaults.h"
+#include "app/json.h"
 #include "io/file.h"
 
 namespace penumbra::app::calibration {
 namespace {
 
 using nlohmann::json;
-
-/// NaN has no JSON.
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json of_coverage(const diagnostics::Coverage& c) {
   return {{"nominal", c.nominal}, {"measured", c.measured}, {"low", c.low}, {"high", c.high}};

@@ -1,5 +1,6 @@
 /// penumbra calibrate CONFIG.yaml --out FOLDER: are the uncertainties of this prior, likelihood and sampler right?
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/calibration/calibrate_run.h"
 #include "app/command.h"

@@ -1,6 +1,7 @@
 /// penumbra certify CONFIG.yaml: the constants of Theorems 1-4, the steps they allow, the bound, and what it is worth.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/certificate.h"
 #include "app/command.h"

@@ -2,6 +2,7 @@
 /// is measured with noise and none in a hole, the posterior is sampled and reported; nothing is downloaded.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,6 @@
 /// penumbra evaluate RUN --truth x: compares a run with the truth; writes metrics.json and the report again.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,8 @@
 /// penumbra experiment NAME: reruns a table or figure of the paper.
-#include "app/experiment.h"
+#include <CLI/CLI.hpp>
+
 #include "app/command.h"
+#include "app/experiment.h"
 #include "app/options.h"
 #include "core/named.h"
 

@@ -1,6 +1,7 @@
 /// penumbra export RUN --out DIR: a run's images for other programs.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/sky_info.h"

@@ -2,6 +2,7 @@
 /// dynamics.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -9,14 +10,17 @@
 #include "app/command.h"
 #include "app/generation.h"
 #include "app/prior_option.h"
+#include "app/sd_file.h"
 #include "app/wiring.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/image.h"
 #include "io/image_grid.h"
 #include "io/npy.h"
+#include "io/weights.h"
 #include "priors/clamped_sigma.h"
 #include "priors/network.h"
+#include "priors/pixel_sd.h"
 
 namespace penumbra::app {
 namespace {
@@ -30,8 +34,28 @@ struct Options {
   std::optional<double> sigma_max, sigma_min;
   std::optional<double> rho, churn, churn_low, churn_high, churn_noise;
   std::optional<uint64_t> seed;
+  std::filesystem::path store_sd;  ///< the draws' SD, for a prior's file; may be empty
   MachineOptions machine;
 };
+
+/// Throws InputError, before the work, where a map of the draws would be of no use to --prior.
+void require_use_of_sd(const Options& options) {
+  require_sd_file("--store-sd", options.store_sd);
+  if (options.count < 16)
+    input_error("--store-sd: expected --count of 16 or more, found {}: the SD of fewer draws is noise", options.count);
+  const std::filesystem::path given = options.prior.prior;
+  // A configuration may draw in another range than the network's own.
+  if (given.extension() == ".yaml" || given.extension() == ".yml")
+    input_error("--store-sd: expected --prior to be a file of weights or a shipped prior's name, found {}",
+                options.prior.prior);
+  const auto path = std::filesystem::exists(given) ? given : shipped_prior(options.prior.prior);
+  const auto weights = io::read_weights(path);
+  if (!weights.header.is_object())
+    input_error("--store-sd: {} has no header of Penumbra's; expected safetensors that penumbra train made",
+                path.string());
+  if (weights.header.contains("pixel_sd") && weights.pixel_sd_file.empty())
+    fmt::print(stderr, "penumbra: {} has an SD in its header, which comes before any file beside it\n", path.string());
+}
 
 /// The noise level asked for, or the default as far as the prior knows it.
 double level(const std::string& option, const std::optional<double>& given, double otherwise, const Score& prior) {
@@ -107,11 +131,20 @@ Tensor picture(const Tensor& images, const Score& prior) {
                : io::to_bytes(grid, grid.min().item<double>(), grid.max().item<double>());
 }
 
+void write_spread(const Options& options, const Tensor& images) {
+  const auto sd = images.to(at::kDouble).std(0, /*unbiased=*/true);
+  io::write_npy(options.out / "sd.npy", sd.to(at::kFloat));
+  fmt::print("{}\n", (options.out / "sd.npy").string());
+  if (options.store_sd.empty()) return;
+  write_sd_file(options.store_sd, coarse_spread(sd, fmt::format("{} draws", images.size(0))));
+}
+
 int generate_samples(const Options& options) {
   const Placement placement{at::kFloat, use_machine(options.machine)};
   const auto prior = load_prior(options.prior, placement);
   const auto how = resolve(options, *prior);
   io::require_writable(options.out, static_cast<uint64_t>(options.count * element_count(prior->image_shape()) * 8));
+  if (!options.store_sd.empty()) require_use_of_sd(options);
 
   const auto start = std::chrono::steady_clock::now();
   const auto generated = generate_images(prior, how, placement);
@@ -131,6 +164,7 @@ int generate_samples(const Options& options) {
   io::write_file(options.out / "samples.json", about.dump(2) + "\n");
   for (const auto* name : {"samples.npy", "samples.png", "samples.json"})
     fmt::print("{}\n", (options.out / name).string());
+  if (how.count > 1) write_spread(options, generated.images);
   return success;
 }
 
@@ -172,6 +206,9 @@ std::function<int()> declare(CLI::App& command) {
       .add_option("--batch", options->batch,
                   "images drawn together; less needs less memory and gives the same images (default: 2^18 pixels)")
       ->check(CLI::Range(1, 1000000));
+  command.add_option("--store-sd", options->store_sd,
+                     "also write the SD of the images to this file; as x.sd.json beside the prior's x.safetensors it "
+                     "lets runs show what the data decided");
   add_seed_option(command, options->seed);
   add_machine_options(command, options->machine);
   return [options] { return generate_samples(*options); };

@@ -1,6 +1,7 @@
 /// penumbra info FILE: says what a data file, a configuration or a run is.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <fstream>
 #include <map>
@@ -129,9 +130,11 @@ json describe_configuration(const fs::path& path) {
 }
 
 /// A header that is right makes the weights a network; what is wrong with another one is said.
-void describe_header(const fs::path& path, json& info) {
+void describe_header(const fs::path& path, const io::Weights& weights, json& info) {
+  info["header"] = weights.header;
+  if (!weights.pixel_sd_file.empty()) info["pixel_sd_file"] = weights.pixel_sd_file;
   try {
-    const auto header = NetworkHeader::from_json(info["header"], path.string());
+    const auto header = NetworkHeader::from_json(weights.header, path.string(), weights.pixel_sd_file);
     const Architecture architecture(header.architecture, path.string());
     info["kind"] = header.reconstructs() ? reconstruction_kind_name : prior_kind_name;
     info["name"] = header.name;
@@ -155,10 +158,7 @@ json describe_weights(const fs::path& path) {
   info["parameters"] = parameters;
   info["types"] = types;
   if (!weights.chosen.empty()) info["chosen"] = weights.chosen;
-  if (!weights.header.is_null()) {
-    info["header"] = weights.header;
-    describe_header(path, info);
-  }
+  if (!weights.header.is_null()) describe_header(path, weights, info);
   if (!weights.passed_over.empty()) info["not_executed"] = weights.passed_over;
   return info;
 }

@@ -2,6 +2,7 @@
 /// or, where it has a section `observation`, with that interferometer as UVFITS.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/sky_observation.h"

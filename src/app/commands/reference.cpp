@@ -1,6 +1,7 @@
 /// penumbra reference CONFIG.yaml --out x.npy: what a scan shows by itself, as an image of the prior.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/wiring.h"

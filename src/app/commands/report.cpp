@@ -1,5 +1,6 @@
 /// penumbra report RUN: (re)writes RUN/report.html.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "report/run_report.h"

@@ -1,4 +1,6 @@
 /// penumbra sample CONFIG.yaml --out RUN: samples a posterior.
+#include <CLI/CLI.hpp>
+
 #include "app/command.h"
 #include "app/sample_run.h"
 

@@ -21,10 +21,8 @@ double chi2_of(const std::vector<Misfit>& misfits, const std::string& term) {
   return std::nan("");
 }
 
-}  // namespace
-
-AnalyticProblem analytic_problem(int64_t side, uint64_t seed) {
-  AnalyticProblem problem{.setup = sgra_setup(), .sky = {}, .prior = {}};
+AnalyticProblem problem_of(const SkySetup& setup, int64_t side, uint64_t seed) {
+  AnalyticProblem problem{.setup = setup, .sky = {}, .prior = {}};
   const double pixel = problem.setup.fov / static_cast<double>(side);
   const auto target = crescent_in_halo(side), m = gaussian_blur(target, prior_blur / fwhm_of_sd / pixel);
   problem.prior = two_mode_prior(m / m.max(), pixel);
@@ -32,14 +30,32 @@ AnalyticProblem analytic_problem(int64_t side, uint64_t seed) {
   return problem;
 }
 
+Posterior amplitude_posterior(const AnalyticProblem& problem, const Placement& placement) {
+  constexpr double floor = 1e-6;
+  const auto shape = problem.sky.likelihood->image_shape();
+  return {closure_likelihood(problem.sky, problem.setup, {.closure_phase = 0, .log_closure_amplitude = 1}, placement),
+          problem.prior.mixture(shape, floor, placement)};
+}
+
+}  // namespace
+
+AnalyticProblem analytic_problem(int64_t side, uint64_t seed) { return problem_of(sgra_setup(), side, seed); }
+
+AnalyticProblem five_station_problem(int64_t side, uint64_t seed) {
+  auto setup = sgra_setup();
+  std::erase_if(setup.plan.stations, [](const auto& station) {
+    const auto& name = station.name;
+    return name != "ALMA" && name != "SMT" && name != "LMT" && name != "SMA" && name != "PV";
+  });
+  return problem_of(setup, side, seed);
+}
+
 /// From noise far wider than |m - R m| down to sigma_min, where alpha is 1. The noise's law is even under the turn.
 Annealed anneal_amplitudes(const AnalyticProblem& problem, const AnnealingOptions& options) {
   c10::NoGradGuard no_gradients;
-  constexpr double sigma_0 = 10, pull = 0.3, floor = 1e-6;
+  constexpr double sigma_0 = 10, pull = 0.3;
   const auto shape = problem.sky.likelihood->image_shape();
-  const Posterior posterior{closure_likelihood(problem.sky, problem.setup,
-                                               {.closure_phase = 0, .log_closure_amplitude = 1}, options.placement),
-                            problem.prior.mixture(shape, floor, options.placement)};
+  const auto posterior = amplitude_posterior(problem, options.placement);
   // Half of what is stable where the image explains the data.
   const double gamma = 1 / posterior.likelihood->typical_curvature().value(), sigma_min = std::sqrt(gamma / pull);
   const auto schedule = std::make_shared<GeometricSchedule>(
@@ -60,7 +76,42 @@ Annealed anneal_amplitudes(const AnalyticProblem& problem, const AnnealingOption
   while (state.k < options.steps) sampler.step(state);
   const auto x = posterior.prior->denoise(state.x, sigma_min);
   const auto chi2 = posterior.likelihood->misfit(x).at(0).chi2;
-  return {problem.prior.projection(x.to(at::kCPU)), chi2.to(at::kCPU, at::kDouble)};
+  return {problem.prior.projection(x.to(at::kCPU)), chi2.to(at::kCPU, at::kDouble), state.x.to(at::kCPU, at::kDouble),
+          sigma_min};
+}
+
+theory::ModeOdds amplitude_odds(const AnalyticProblem& problem, const Annealed& annealed, int64_t samples) {
+  c10::NoGradGuard no_gradients;
+  const auto posterior = amplitude_posterior(problem, {at::kDouble, at::kCPU});
+  const auto turned = annealed.p.lt(0).to(at::kLong).contiguous();
+  const std::vector<int64_t> label(turned.data_ptr<int64_t>(), turned.data_ptr<int64_t>() + turned.numel());
+  theory::OddsOptions options{.samples = samples, .turn = [](const Tensor& x) { return x.flip({-2, -1}); }};
+  options.split = {[&](const Tensor& x) { return posterior.prior->score(x, annealed.sigma); },
+                   [&](const Tensor& x) { return posterior.likelihood->value(x); }};
+  return theory::mode_odds([&](const Tensor& x) { return posterior.score(x, annealed.sigma); }, annealed.x, label,
+                           options);
+}
+
+TwoModeCoordinates widened_coordinates(const AnalyticProblem& problem) {
+  constexpr double wider = 30;
+  const auto& sky = problem.sky;
+  SkyData data{sky.observed, vlbi::form_closures(sky.observed, problem.setup.closures), {}};
+  for (auto& phase : data.closures.phases) phase.sd *= wider;
+  data.options.grid = sky.grid;
+  data.options.jy_per_unit = problem.setup.flux / sky.truth.sum().item<double>();
+  data.options.closure_phase = data.options.log_closure_amplitude = 1;
+  data.options.flux = {1, problem.setup.flux, problem.setup.flux_sd};
+  return two_mode_coordinates(problem.prior, data, sky.grid.height);
+}
+
+theory::ModeOdds turned_odds(const TwoModeCoordinates& coordinates, const LadderOdds& ladder, int64_t samples) {
+  c10::NoGradGuard no_gradients;
+  const auto& [first, second] = ladder.last;
+  std::vector<int64_t> label(static_cast<size_t>(first.u.size(0)), 0);
+  label.resize(label.size() + static_cast<size_t>(second.u.size(0)), 1);
+  return theory::mode_odds([&](const Tensor& u) { return coordinates.posterior.score(u, 0); },
+                           at::cat({first.u, second.u}), label,
+                           {.samples = samples, .turn = [&](const Tensor& u) { return u * coordinates.signs; }});
 }
 
 Optimum optimum(const AnalyticProblem& problem, From from, int iterations) {

@@ -1,8 +1,10 @@
 /// The bimodal problem with a prior that has a formula: tests T1 and T2 of the specification on data of our own.
 #pragma once
 
+#include "app/experiments/interferometry/in_mode.h"
 #include "app/experiments/interferometry/sky_case.h"
 #include "app/experiments/interferometry/two_modes.h"
+#include "theory/mode_odds.h"
 
 namespace penumbra::app::interferometry {
 
@@ -13,9 +15,14 @@ struct AnalyticProblem {
 };
 AnalyticProblem analytic_problem(int64_t side, uint64_t seed);
 
+/// ALMA, SMT, LMT, SMA and PV alone (T1b).
+AnalyticProblem five_station_problem(int64_t side, uint64_t seed);
+
 /// T1: closure amplitudes alone cannot tell the two, and neither can the prior: both have weight 1/2 exactly.
 struct Annealed {
   Tensor p, chi2;  ///< of each chain: the projection, 1 at m and -1 at R m, and chi^2 of the closure amplitudes
+  Tensor x = {};   ///< the last iterates, smoothed by sigma; float64
+  double sigma = 0;
 };
 struct AnnealingOptions {
   int64_t chains = 100, steps = 300;
@@ -23,6 +30,16 @@ struct AnnealingOptions {
   Placement placement = {at::kFloat, at::kCPU};
 };
 Annealed anneal_amplitudes(const AnalyticProblem& problem, const AnnealingOptions& options);
+
+/// The odds of the two orientations (the first is that of m) with closure amplitudes alone, from the chains and the
+/// posterior's score; of each at most `samples`. Both must have two chains or more.
+theory::ModeOdds amplitude_odds(const AnalyticProblem& problem, const Annealed& annealed, int64_t samples);
+
+/// T1b's problem where each mode of the prior is a normal law, closure phases with 30 times their SDs.
+TwoModeCoordinates widened_coordinates(const AnalyticProblem& problem);
+
+/// The odds of the modes from a ladder's last samples, moved by the half turn.
+theory::ModeOdds turned_odds(const TwoModeCoordinates& coordinates, const LadderOdds& ladder, int64_t samples);
 
 /// T2: with closure phases, the optimum of 1/2 |xi|^2 + g(mean + F xi), xi from zero.
 struct Optimum {

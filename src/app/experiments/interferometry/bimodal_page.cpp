@@ -18,6 +18,33 @@ TextTable optimum_table(const BimodalResults& a) {
   return table;
 }
 
+/// Weights of the orientation of the truth.
+TextTable weight_table(const BimodalResults& a) {
+  TextTable table{{"problem", "by", "weight", "error", "log-odds", "its error", "trusted"}, {}};
+  const auto add = [&](const std::string& problem, const std::string& by, double w, double w_error, double u,
+                       double u_error, const std::string& trusted) {
+    table.rows.push_back({problem, by, fmt::format("{:.3f}", w), fmt::format("{:.3f}", w_error),
+                          fmt::format("{:+.3f}", u), fmt::format("{:.3f}", u_error), trusted});
+  };
+  const auto add_odds = [&](const std::string& problem, const theory::ModeOdds& odds) {
+    if (odds.pairs.empty()) return;
+    const auto& pair = odds.pairs[0];
+    const double u = odds.log_odds[0] - odds.log_odds[1], w = 1 / (1 + std::exp(-u)), error = pair.bennett.error();
+    add(problem, "odds, " + theory::name(pair.map), w, w * (1 - w) * error, u, error,
+        odds.trusted ? "yes" : "no: " + odds.doubt);
+  };
+  const auto n = static_cast<double>(a.annealed.p.size(0));
+  const double share = share_of(a.annealed);
+  add("T1", "shares of the chains", share, std::sqrt(share * (1 - share) / n), std::log(share / (1 - share)),
+      1 / std::sqrt(n * share * (1 - share)), "no");
+  add_odds("T1", a.odds);
+  if (!a.ladder.each.empty())
+    add("T1b", fmt::format("phases let in by and by, {} runs", a.ladder.each.size()), a.ladder.weight(),
+        a.ladder.weight_error(), a.ladder.log_odds, a.ladder.error, "yes");
+  add_odds("T1b", a.turned_odds);
+  return table;
+}
+
 TextTable settings_table(const std::vector<OrientationStudy>& studies) {
   TextTable table{{"method", "settings"}, {}};
   for (const auto& study : studies) table.rows.push_back({study.method, study.sampler});
@@ -52,6 +79,10 @@ std::string html(const BimodalResults& results, const ExperimentOptions& options
                   "is exact. With closure phases the optima are:",
                   results.side, share_of(results.annealed), results.annealed.p.size(0)));
   page.table(as_numbers(optimum_table(results)));
+  page.section("Weights of the orientations",
+               "T1: closure amplitudes alone, nine stations; 1/2 is exact. T1b: five stations, closure phases of 30 "
+               "times their SDs.");
+  page.table(as_numbers(weight_table(results)));
   page.section(
       "The learned prior",
       "Samples by their likeness to the truth and to the truth turned by 180 degrees. That chains reach both says "
@@ -90,17 +121,30 @@ std::vector<Check> exact_checks(const BimodalResults& a) {
   return checks;
 }
 
+std::vector<Check> weight_checks(const BimodalResults& a) {
+  constexpr double quadrature = 0.003;  // of a weight near 1/2: works integrated to 0.01 nats
+  const bool known = a.odds.trusted && !a.odds.weight.empty();
+  const double w = known ? a.odds.weight[0] : NAN, error = known ? a.odds.weight_error[0] : NAN;
+  return {{"T1: by the odds of the samples each orientation has weight 1/2, within 3 standard errors",
+           std::abs(w - 0.5) <= 3 * error + quadrature,
+           known ? fmt::format("{:.4f}, standard error {:.4f}", w, error) : "not trusted: " + a.odds.doubt},
+          {"T1b: five stations leave the turned source some weight, known to 0.15",
+           a.ladder.weight() > 0.5 && a.ladder.weight() < 0.99 && 3 * a.ladder.weight_error() <= 0.15,
+           fmt::format("{:.3f}, standard error {:.3f}, for the source as it is", a.ladder.weight(),
+                       a.ladder.weight_error())}};
+}
+
 void write(const BimodalResults& results, const ExperimentOptions& options) {
   const auto& out = options.out;
   const auto table = orientation_table(results.studies);
   io::write_file(
       out / "table.md",
       fmt::format("# A source that can be imaged two ways round\n\nseed {}; {:.0f} s on {}\n\n## A prior with a "
-                  "formula\n\nT1: {:.3f} of {} chains as the truth\n\n{}\n## The learned prior\n\n{}\n## "
+                  "formula\n\nT1: {:.3f} of {} chains as the truth\n\n{}\n{}\n## The learned prior\n\n{}\n## "
                   "Settings\n\n{}",
                   options.seed, results.seconds, options.device.str(), share_of(results.annealed),
-                  results.annealed.p.size(0), markdown(optimum_table(results)), markdown(table),
-                  markdown(settings_table(results.studies))));
+                  results.annealed.p.size(0), markdown(weight_table(results)), markdown(optimum_table(results)),
+                  markdown(table), markdown(settings_table(results.studies))));
   TextTable chains{{"chain", "p", "chi2"}, {}};
   for (int64_t i = 0; i < results.annealed.p.size(0); ++i)
     chains.rows.push_back({std::to_string(i), fmt::format("{:.6g}", results.annealed.p[i].item<double>()),
@@ -123,7 +167,7 @@ void write(const BimodalResults& results, const ExperimentOptions& options) {
   nlohmann::json settings{{"device", options.device.str()}, {"side", results.side}};
   for (const auto& study : results.studies) settings["methods"][study.method] = study.sampler;
   write_record("bimodal", options, settings, results.checks, results.seconds);
-  fmt::print("\n{}\n{}\n", aligned(optimum_table(results)), aligned(table));
+  fmt::print("\n{}\n{}\n{}\n", aligned(weight_table(results)), aligned(optimum_table(results)), aligned(table));
 }
 
 }  // namespace penumbra::app::interferometry

@@ -72,7 +72,7 @@ Comparison compare_methods(const std::string& experiment, const std::string& tit
       auto done = kept(options.out / "kept", key, made_from);
       if (!done) {
         done = reconstruct(results.problem, method, sampling, [&](const std::string& name, int64_t k, int64_t steps) {
-          if (interrupted()) input_error("{}: interrupted; the same command goes on", options.out.string());
+          if (penumbra::interrupted()) input_error("{}: interrupted; the same command goes on", options.out.string());
           progress.show(k, steps, fmt::format("  {} {}", task.label, name));
         });
         keep(*done, options.out / "kept", key, made_from);

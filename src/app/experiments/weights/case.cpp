@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "diagnostics/modes.h"
@@ -30,6 +31,7 @@ double log_odds(const GaussianMixture& mixture) {
 
 Case weigh(const std::string& name, const theory::ScoreField& score, const Tensor& samples,
            const GaussianMixture& exact, uint64_t seed) {
+  const auto begin = std::chrono::steady_clock::now();
   Case result;
   result.name = name;
   result.exact = log_odds(exact);
@@ -46,6 +48,7 @@ Case weigh(const std::string& name, const theory::ScoreField& score, const Tenso
   for (size_t m = 0; m < first.size(); ++m) sides[first[m] ? 0 : 1] += std::exp(result.odds.log_odds[m]);
   result.log_odds = std::log(sides[0] / sides[1]);
   result.error = result.odds.pairs[0].bennett.error();
+  result.odds_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }
 

@@ -19,6 +19,7 @@ struct Case {
   double share = 0;             ///< of the samples in the first mode
   double log_odds = 0, error = 0;
   theory::ModeOdds odds;
+  double sampling_seconds = 0, odds_seconds = 0;
 
   bool known() const { return !odds.pairs.empty(); }
   double exact_weight() const;

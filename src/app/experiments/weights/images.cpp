@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "likelihoods/gaussian.h"
@@ -92,16 +93,24 @@ Measurements measure(const Parameters& p, const Images& images, uint64_t seed) {
 }
 
 /// Of the candidate whose log-odds are nearest to the wanted ones.
+Tensor chosen(const Parameters& p, const GaussianMixture& smoothed, const Measurements& measured, double wanted) {
+  const auto odds = log_odds_of(smoothed, measured.A, p.beta, measured.y);
+  return measured.y[(odds - wanted).abs().argmin().item<int64_t>()];
+}
+
 Case weigh_image(const Parameters& p, const Shapes& shapes, const Measurements& measured, const std::string& name,
                  double wanted, uint64_t seed) {
   const Placement quick{at::kFloat, at::kCPU};
   const auto& A = measured.A;
   const auto smoothed = shapes.prior(p, p.sigma_min, {}), plain = shapes.prior(p, 0, {});
-  const auto y = measured.y[(log_odds_of(*smoothed, A, p.beta, measured.y) - wanted).abs().argmin().item<int64_t>()];
+  const auto y = chosen(p, *smoothed, measured, wanted);
+  const auto begin = std::chrono::steady_clock::now();
   const auto samples = sample(p, make_posterior(p, shapes.prior(p, 0, quick), A, y, quick), quick, seed);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const auto posterior = make_posterior(p, plain, A, y, {});
   const theory::ScoreField score = [&](const Tensor& x) { return posterior.score(x, p.sigma_min); };
   auto result = weigh(name, score, samples, *condition(*smoothed, A, y, p.beta).posterior, seed);
+  result.sampling_seconds = seconds;
   result.exact_unsmoothed = log_odds_of(*plain, A, p.beta, y.unsqueeze(0)).item<double>();
   return result;
 }
@@ -121,6 +130,33 @@ std::vector<Case> weigh_images(const ImageEffort& effort, const Images& images, 
     cases.push_back(
         weigh_image(p, Shapes(images, tau, seed), measured, fmt::format("tau = {:g}", tau), tau_log_odds, seed));
   return cases;
+}
+
+std::vector<MethodSummary> compare_images(const ImageEffort& effort, const Images& images,
+                                          const std::vector<Case>& cases, const std::vector<Alternative>& alternatives,
+                                          uint64_t seed) {
+  const c10::NoGradGuard no_gradients;
+  const auto& p = effort.parameters;
+  const auto measured = measure(p, images, seed);
+  const Shapes same(images, 0, seed);
+  const auto plain = same.prior(p, 0, {}), smoothed = same.prior(p, p.sigma_min, {});
+  MethodSummary counts{"counts", {}}, odds{"odds", {}};
+  std::vector<MethodSummary> methods;
+  for (const auto& alternative : alternatives) methods.push_back({alternative.name, {}});
+  for (size_t i = 0; i < effort.wanted.size(); ++i) {
+    const auto& c = cases.at(i);
+    const double more = static_cast<double>(c.odds.evaluations) / static_cast<double>(p.chains);
+    const auto steps = static_cast<double>(p.steps);
+    counts.found.push_back({c.name, c.exact_weight(), c.share, steps, c.sampling_seconds});
+    odds.found.push_back({c.name, c.exact_weight(), c.weight(), steps + more, c.sampling_seconds + c.odds_seconds});
+    const auto y = chosen(p, *smoothed, measured, effort.wanted[i]);
+    const auto exact = condition(*smoothed, measured.A, y, p.beta).posterior;
+    for (size_t m = 0; m < alternatives.size(); ++m)
+      methods[m].found.push_back(
+          try_alternative(alternatives[m], c.name, make_posterior(p, plain, measured.A, y, {}), *exact, seed));
+  }
+  methods.insert(methods.begin(), {counts, odds});
+  return methods;
 }
 
 }  // namespace penumbra::app::weights

@@ -4,7 +4,7 @@
 
 #include "app/experiments/statistical/images.h"
 #include "app/experiments/statistical/setting.h"
-#include "app/experiments/weights/case.h"
+#include "app/experiments/weights/alternatives.h"
 
 namespace penumbra::app::weights {
 
@@ -15,5 +15,10 @@ struct ImageEffort {
 };
 
 std::vector<Case> weigh_images(const ImageEffort& effort, const statistical::Images& images, uint64_t seed);
+
+/// The alternatives on the posteriors of modes of equal shapes, beside the counts and odds of `cases`.
+std::vector<MethodSummary> compare_images(const ImageEffort& effort, const statistical::Images& images,
+                                          const std::vector<Case>& cases, const std::vector<Alternative>& alternatives,
+                                          uint64_t seed);
 
 }  // namespace penumbra::app::weights

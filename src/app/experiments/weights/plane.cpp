@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "app/experiments/validation_2d/block_likelihood.h"
-#include "app/experiments/validation_2d/evaluation.h"
 #include "app/experiments/validation_2d/setting.h"
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
@@ -42,8 +42,14 @@ Tensor sample(const validation_2d::Problem& problem, const PlaneEffort& effort, 
   return state.x.view({effort.posteriors, effort.chains, 1, 1, 2});
 }
 
-double kl(const Case& c, double weight) {
-  return validation_2d::weight_divergence({weight, 1 - weight}, {c.exact_weight(), 1 - c.exact_weight()});
+Posterior posterior_of(const validation_2d::Problem& problem, int64_t r) {
+  return {std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(problem.prior->image_shape(), problem.A[r]),
+                                               problem.y, problem.beta),
+          problem.prior};
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace
@@ -51,17 +57,17 @@ double kl(const Case& c, double weight) {
 std::vector<PlanePair> weigh_plane(const PlaneEffort& effort, uint64_t seed) {
   const c10::NoGradGuard no_gradients;
   const auto problem = validation_2d::make_problem(effort.posteriors);
+  const auto begin = std::chrono::steady_clock::now();
   const auto exact = sample(problem, effort, no_error, seed), noisy = sample(problem, effort, noisy_eps, seed);
+  const double seconds = seconds_since(begin) / 2 / static_cast<double>(effort.posteriors);
   std::vector<PlanePair> pairs;
   for (int64_t r = 0; r < effort.posteriors; ++r) {
-    const Posterior posterior{
-        std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(problem.prior->image_shape(), problem.A[r]),
-                                             problem.y, problem.beta),
-        problem.prior};
+    const auto posterior = posterior_of(problem, r);
     const theory::ScoreField score = [&](const Tensor& x) { return posterior.score(x, 0); };
     const auto mixture = condition(*problem.prior, problem.A[r], problem.y, problem.beta).posterior;
     const auto name = fmt::format("{}", r + 1);
     pairs.push_back({weigh(name, score, exact[r], *mixture, seed), weigh(name, score, noisy[r], *mixture, seed)});
+    pairs.back().exact.sampling_seconds = pairs.back().noisy.sampling_seconds = seconds;
   }
   return pairs;
 }
@@ -97,27 +103,39 @@ TextTable weights_table(const std::vector<PlanePair>& pairs) {
   return table;
 }
 
-TextTable plane_summary(const std::vector<PlanePair>& pairs) {
+std::vector<MethodSummary> compare_plane(const std::vector<PlanePair>& pairs, const PlaneEffort& effort,
+                                         const std::vector<Alternative>& alternatives, uint64_t seed) {
   struct Method {
     std::string name;
     Case PlanePair::*which;
     bool odds;
   };
-  TextTable table{{"method", "KL of the weights", "largest miss"}, {}};
+  std::vector<MethodSummary> methods;
   for (const auto& [name, which, odds] : {Method{"counts", &PlanePair::exact, false},
                                           {"counts, noisy score", &PlanePair::noisy, false},
                                           {"odds", &PlanePair::exact, true},
                                           {"odds, noisy sampling", &PlanePair::noisy, true}}) {
-    double sum = 0, largest = 0;
+    MethodSummary summary{name, {}};
     for (const auto& pair : pairs) {
       const auto& c = pair.*which;
-      const double w = odds ? c.weight() : c.share;
-      sum += kl(c, w) / static_cast<double>(pairs.size());
-      largest = std::max(largest, std::abs(w - c.exact_weight()));
+      const double more = odds ? static_cast<double>(c.odds.evaluations) / static_cast<double>(effort.chains) : 0;
+      summary.found.push_back({c.name, c.exact_weight(), odds ? c.weight() : c.share,
+                               static_cast<double>(effort.steps) + more,
+                               c.sampling_seconds + (odds ? c.odds_seconds : 0)});
     }
-    table.rows.push_back({name, fmt::format("{:.2g}", sum), fmt::format("{:.4f}", largest)});
+    methods.push_back(std::move(summary));
   }
-  return table;
+  const auto problem = validation_2d::make_problem(static_cast<int64_t>(pairs.size()));
+  for (const auto& alternative : alternatives) {
+    MethodSummary summary{alternative.name, {}};
+    for (int64_t r = 0; r < static_cast<int64_t>(pairs.size()); ++r) {
+      const auto mixture = condition(*problem.prior, problem.A[r], problem.y, problem.beta).posterior;
+      summary.found.push_back(try_alternative(alternative, fmt::format("{}", r + 1), posterior_of(problem, r), *mixture,
+                                              seed + static_cast<uint64_t>(r)));
+    }
+    methods.push_back(std::move(summary));
+  }
+  return methods;
 }
 
 }  // namespace penumbra::app::weights

@@ -1,7 +1,7 @@
 /// The twenty posteriors in the plane (validation-2d), weighed.
 #pragma once
 
-#include "app/experiments/weights/case.h"
+#include "app/experiments/weights/alternatives.h"
 
 namespace penumbra::app::weights {
 
@@ -17,10 +17,11 @@ struct PlaneEffort {
 
 std::vector<PlanePair> weigh_plane(const PlaneEffort& effort, uint64_t seed);
 
-TextTable weights_table(const std::vector<PlanePair>& pairs);
-/// KL of the mode weights and the largest miss, by method.
-TextTable plane_summary(const std::vector<PlanePair>& pairs);
+/// Counts, counts of noisy sampling, odds, odds after noisy sampling, and the alternatives: all by weights and cost.
+std::vector<MethodSummary> compare_plane(const std::vector<PlanePair>& pairs, const PlaneEffort& effort,
+                                         const std::vector<Alternative>& alternatives, uint64_t seed);
 
+TextTable weights_table(const std::vector<PlanePair>& pairs);
 /// |weight - exact weight|, the largest.
 double largest_miss(const std::vector<PlanePair>& pairs, Case PlanePair::*which);
 

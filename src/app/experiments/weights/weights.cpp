@@ -22,6 +22,7 @@ struct Results {
   ImageEffort image_effort;
   std::vector<PlanePair> plane;
   std::vector<Case> images;
+  std::vector<MethodSummary> plane_methods, image_methods;
   std::string image_source;
   std::vector<Check> checks;
   double seconds = 0;
@@ -41,7 +42,15 @@ std::vector<Check> make_checks(const Results& results) {
   }
   const double exact = largest_miss(results.plane, &PlanePair::exact),
                noisy = largest_miss(results.plane, &PlanePair::noisy);
+  const auto divergence_of = [&](const std::string& method) {
+    for (const auto& summary : results.plane_methods)
+      if (summary.method == method) return mean_divergence(summary);
+    return static_cast<double>(INFINITY);
+  };
+  const double smc = divergence_of("SMC"), replica = divergence_of("replica exchange");
   return {
+      {"2-D: KL of the weights is below 0.05 by sequential Monte Carlo, below 0.1 by replica exchange",
+       smc < 0.05 && replica < 0.1, fmt::format("{:.2g} and {:.2g}", smc, replica)},
       {"2-D: every weight is within 0.01 of the exact one", exact <= 0.01, fmt::format("at most {:.4f}", exact)},
       {"2-D: and within 0.02 after sampling with a noisy score", noisy <= 0.02, fmt::format("at most {:.4f}", noisy)},
       {"2-D: the shares of the chains are not the weights", counts > 0.1, fmt::format("up to {:.2f} off", counts)},
@@ -82,12 +91,14 @@ std::string page(const Results& results, const ExperimentOptions& options) {
                fmt::format("{} posteriors, {} chains of APMC-RED each. Noisy: sampled with a score error "
                            "of 2.5; the odds take the exact score.",
                            results.plane.size(), results.plane_effort.chains));
-  page.table(as_numbers(plane_summary(results.plane)));
+  page.table(as_numbers(comparison(results.plane_methods)));
   page.figures({report::Plot{weights_chart(results.plane)}});
   page.table(as_numbers(weights_table(results.plane)));
   page.section("Images", fmt::format("{}, {} chains of PMC-RED each; log-odds of the first mode in nats.",
                                      results.image_source, results.image_effort.parameters.chains));
   page.table(as_numbers(odds_table(results.images)));
+  page.text("The same by other ways, modes of equal shapes; infinite: all samples in one mode.");
+  page.table(as_numbers(odds_comparison(results.image_methods)));
   page.text(
       "The odds are those at the smoothing of the last step, as the samples are; the smoothing itself moves the "
       "odds (exact at 0). tau: eigenvalues of the second mode's covariance are times exp(tau N(0, 1)).");
@@ -97,11 +108,14 @@ std::string page(const Results& results, const ExperimentOptions& options) {
 
 void write(const Results& results, const ExperimentOptions& options) {
   const auto& out = options.out;
-  io::write_file(out / "table.md", "# In the plane\n\n" + markdown(plane_summary(results.plane)) + "\n" +
+  io::write_file(out / "table.md", "# In the plane\n\n" + markdown(comparison(results.plane_methods)) + "\n" +
                                        markdown(weights_table(results.plane)) + "\n# Images\n\n" +
-                                       markdown(odds_table(results.images)));
+                                       markdown(odds_table(results.images)) + "\n" +
+                                       markdown(odds_comparison(results.image_methods)));
   io::write_file(out / "plane.csv", csv(weights_table(results.plane)));
   io::write_file(out / "images.csv", csv(odds_table(results.images)));
+  io::write_file(out / "plane-methods.csv", csv(comparison(results.plane_methods)));
+  io::write_file(out / "image-methods.csv", csv(odds_comparison(results.image_methods)));
   io::write_file(out / "weights.svg", report::svg(weights_chart(results.plane), true));
   io::write_file(out / "report.html", page(results, options));
   const auto& p = results.image_effort.parameters;
@@ -128,16 +142,24 @@ int run(const ExperimentOptions& options) {
   p.chains = 200;
   if (options.quick) results.plane_effort.posteriors = 6, p.side = 16, p.chains = 100;
   results.plane = weigh_plane(results.plane_effort, options.seed);
-  fmt::print("{}\n", aligned(plane_summary(results.plane)));
+  results.plane_methods =
+      compare_plane(results.plane, results.plane_effort, plane_alternatives(options.quick), options.seed);
+  fmt::print("{}\n", aligned(comparison(results.plane_methods)));
   std::fflush(stdout);
   const auto images = options.images.empty() ? statistical::surrogate_images(p.side, options.seed)
                                              : statistical::folder_images(options.images, p.side);
   results.image_source = images.source;
   results.images = weigh_images(results.image_effort, images, options.seed);
+  // Where every method has a chance, and where the odds have all of the work.
+  auto few = results.image_effort;
+  few.wanted.resize(options.quick ? 1 : 2);
+  results.image_methods = compare_images(few, images, results.images,
+                                         image_alternatives(p.sigma_min, p.gamma, options.quick), options.seed);
   results.checks = make_checks(results);
   results.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write(results, options);
-  fmt::print("{}\n{}\n", aligned(weights_table(results.plane)), aligned(odds_table(results.images)));
+  fmt::print("{}\n{}\n", aligned(weights_table(results.plane)),
+             aligned(odds_table(results.images)) + "\n" + aligned(odds_comparison(results.image_methods)));
   print_checks(results.checks);
   fmt::print("{:.0f} s; {}\n", results.seconds, (options.out / "report.html").string());
   return all_passed(results.checks) ? success : machine_failure;
