@@ -93,6 +93,25 @@ TEST(RunModes, WritesTheModesAndTheirRings) {
   EXPECT_EQ(table.at("mode")[0], 2);
 }
 
+/// One image in several places: aligned it is that image again, whose SD is the noise's, 0.01.
+TEST(RunModes, AlignedMomentsDoNotSeeWhereTheSamplesAre) {
+  const auto run = sky_run();
+  std::vector<Tensor> images;
+  for (int64_t i = 0; i < count; ++i) images.push_back(ring_image(180, i).roll({i % 5 - 2, i % 3 - 1}, {-2, -1}));
+  const auto samples = at::stack(images);
+  write_modes(run, sky_plan(), OnePixel(), samples, 0);
+  const auto mean = io::read_npy(run / "modes" / "aligned-mean.npy"),
+             sd = io::read_npy(run / "modes" / "aligned-sd.npy");
+  EXPECT_GT(samples.std(0).max().item<double>(), 0.1) << "as they are, their places count";
+  // The mean of 40 and the SD of 40, over 1024 pixels: four and a half standard errors.
+  EXPECT_LT((mean - ring_image(180, 0)).abs().max().item<double>(), 0.01 * 4.5 * std::sqrt(1 + 1.0 / count));
+  EXPECT_LT((sd - 0.01).abs().max().item<double>(), 0.01 * 4.5 / std::sqrt(2.0 * (count - 1)));
+  auto plan = sky_plan();
+  plan.options.align = diagnostics::Align::none;
+  write_modes(run, plan, OnePixel(), samples, 0);
+  EXPECT_FALSE(std::filesystem::exists(run / "modes" / "aligned-mean.npy"));
+}
+
 TEST(RunModes, ASampleWithoutARingHasNoNumbers) {
   const auto run = sky_run();
   auto samples = two_kinds();
@@ -111,8 +130,9 @@ TEST(RunModes, TheReportShowsThem) {
   io::write_file(run / "summary.json", summary.dump());
   report::write_run_report(run);
   const auto page = io::read_file(run / "report.html");
-  for (const auto* part : {">Modes<", ">Mean of mode 1<", ">SD of mode 2<", ">Map of the samples<", ">chi2 of pixel<",
-                           ">The ring<", "Diameter (", "The ring of mode 2", "50 &#181;as", "0.650 +- 0.075"})
+  for (const auto* part : {">Mean, samples aligned<", ">SD, samples aligned<", ">Modes<", ">Mean of mode 1<",
+                           ">SD of mode 2<", ">Map of the samples<", ">chi2 of pixel<", ">The ring<", "Diameter (",
+                           "The ring of mode 2", "50 &#181;as", "0.650 +- 0.075"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 

@@ -27,7 +27,8 @@ TEST_P(ShippedVarNets, HasACardAndItsConfiguration) {
     EXPECT_TRUE(test::contains(card, part)) << part;
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ShippedVarNets, testing::Values("varnet-8x-64", "varnet-4x-64"));
+INSTANTIATE_TEST_SUITE_P(Every, ShippedVarNets,
+                         testing::Values("varnet-8x-64", "varnet-4x-64", "varnet-8x", "varnet-4x"));
 
 /// On slices of a person whom the networks have not seen, or on draws of the prior where there are none.
 TEST(ShippedVarNet, IsBestAtWhatItWasTrainedFor) {

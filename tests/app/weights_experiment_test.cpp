@@ -21,7 +21,26 @@ TEST(WeightsExperiment, TwentyPosteriorsInThePlane) {
   }
   EXPECT_GT(counts, 0.3) << "the chains' shares are not the weights";
   EXPECT_EQ(weights_table(pairs).rows.size(), 20u);
-  EXPECT_EQ(plane_summary(pairs).rows.size(), 4u);
+}
+
+/// Sampling errors of 200 particles are 0.03; what is checked is that the alternatives are far from an even split.
+TEST(WeightsExperiment, AlternativesComeNearTheWeights) {
+  const PlaneEffort effort{.posteriors = 2, .chains = 50, .steps = 300};
+  const auto pairs = weigh_plane(effort, 3);
+  const std::vector<Alternative> few{
+      {"SMC", "smc", "{sigma_0: 60, sigma_min: 0, step_size: 1}", 200, 200},
+      {"replica", "replica", "{sigma_0: 60, sigma_min: 0, step_size: 1, levels: 8}", 60, 200}};
+  const auto methods = compare_plane(pairs, effort, few, 3);
+  ASSERT_EQ(methods.size(), 6u);
+  EXPECT_GT(mean_divergence(methods[0]), 0.1) << "counts";
+  EXPECT_LT(mean_divergence(methods[2]), 1e-4) << "odds";
+  EXPECT_LT(mean_divergence(methods[4]), 0.03) << "SMC";
+  EXPECT_LT(mean_divergence(methods[5]), 0.06) << "replica exchange";
+  // Two scores (one taken again after the proposal) and densities of both: at least two a step, and for each level.
+  EXPECT_GE(methods[4].found[0].per_chain, 2 * 200);
+  EXPECT_GE(methods[5].found[0].per_chain, 2 * 8 * 200);
+  EXPECT_EQ(comparison(methods).rows.size(), 6u);
+  EXPECT_EQ(odds_comparison(methods).rows.size(), 12u);
 }
 
 TEST(WeightsExperiment, ImagesWithModesOfEqualAndUnequalShapes) {

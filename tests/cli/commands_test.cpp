@@ -70,6 +70,9 @@ TEST(Commands, GenerateDrawsInAFewDozenStepsWhateverTheBatch) {
   EXPECT_LT(relative_error(draw("batches", {"--batch", "150"}), samples), 1e-5);
   EXPECT_GT(relative_error(draw("churned", {"--churn", "20"}), samples), 0.05);
 
+  const auto sd = io::read_npy(folder / "all" / "sd.npy");
+  EXPECT_LT(relative_error(sd, samples.std(0, /*unbiased=*/true)), 1e-5);
+
   const auto about = nlohmann::json::parse(read_text(folder / "batches" / "samples.json"));
   EXPECT_EQ(about["method"].get<std::string>(), "heun");
   EXPECT_EQ(about["prior"]["kind"].get<std::string>(), "gaussian");

@@ -42,7 +42,7 @@ TEST(InterferometryExperiments, BlackholeRefusesAFolderWithoutImages) {
   EXPECT_TRUE(contains(result.err, "expected images (.fits, .npy")) << result.err;
 }
 
-/// T1 and T2 are as in the quick version; the learned prior takes two steps, which is enough for the files.
+/// T1, T1b and T2 are as in the quick version; the learned prior takes two steps, which is enough for the files.
 TEST(InterferometryExperiments, BimodalPassesItsExactTestsAndSortsTheSamples) {
   const auto folder = scratch(), out = folder / "out", methods = folder / "methods.yaml";
   write_text(methods,
@@ -55,7 +55,7 @@ TEST(InterferometryExperiments, BimodalPassesItsExactTestsAndSortsTheSamples) {
                            "APMC-PnP-chi2.svg", "APMC-PnP/modes.json", "APMC-PnP/ring.csv", "APMC-PnP/samples.npy"})
     EXPECT_TRUE(fs::exists(out / name)) << name;
   const auto found = record(out);
-  ASSERT_EQ(found["checks"].size(), 4u);
+  ASSERT_EQ(found["checks"].size(), 6u);
   for (const auto& check : found["checks"])
     EXPECT_TRUE(check["passed"].get<bool>()) << check["claim"].get<std::string>();
   const auto csv = read_text(out / "samples.csv");

@@ -37,12 +37,6 @@ seed: 3
   std::map<std::string, Tensor> weights(const std::string& run) const {
     return io::read_weights(folder / run / "prior.safetensors").tensors;
   }
-  json summary(const std::string& run) const { return json::parse(read_text(folder / run / "summary.json")); }
-  /// Exit code 2 and a message with all these parts.
-  void expect_refused(const Result& result, const Words& parts) const {
-    EXPECT_EQ(result.code, 2) << result.err;
-    for (const auto& part : parts) EXPECT_TRUE(contains(result.err, part)) << part << "\nnot in: " << result.err;
-  }
   /// The step of the last checkpoint; -1: none.
   int newest(const std::string& run) const {
     int k = -1;
@@ -90,6 +84,8 @@ TEST_F(TrainCommand, WritesAllThatItPromises) {
   const auto header = io::read_weights(folder / "run" / "prior.safetensors").header;
   EXPECT_EQ(header["name"].get<std::string>(), "slopes");
   EXPECT_EQ(header["record"]["licence"].get<std::string>(), "CC0");
+  EXPECT_EQ(header["pixel_sd"]["shape"], json({1, 8, 8}));
+  EXPECT_TRUE(contains(header["pixel_sd"]["from"].get<std::string>(), "training images"));
   EXPECT_EQ(header["record"]["training"]["steps"].get<int>(), 12);
   // A configuration of before there were tasks is resolved as it was then: such a run can still be continued.
   EXPECT_FALSE(contains(read_text(folder / "run" / "config.yaml"), "task"));

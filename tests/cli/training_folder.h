@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/random.h"
 #include "io/image.h"
+#include "support/message.h"
 #include "support/paths.h"
 #include "support/program.h"
 
@@ -41,6 +44,14 @@ struct TrainingFolder : testing::Test {
   void must_train(const std::string& run, const Words& more = {}) const {
     const auto result = train(run, more);
     ASSERT_EQ(result.code, 0) << result.err;
+  }
+  nlohmann::json summary(const std::string& run) const {
+    return nlohmann::json::parse(read_text(folder / run / "summary.json"));
+  }
+  /// Exit code 2 and a message with all these parts.
+  void expect_refused(const Result& result, const Words& parts) const {
+    EXPECT_EQ(result.code, 2) << result.err;
+    for (const auto& part : parts) EXPECT_TRUE(contains(result.err, part)) << part << "\nnot in: " << result.err;
   }
 };
 

@@ -145,6 +145,9 @@ TEST(StepVerdict, ComparesWithTheLimits) {
   EXPECT_EQ(step_verdict(0.5, {}, {}).level, "note");
   // Half the limit: 1 / (1 - 0.5) = 2.
   EXPECT_NE(step_verdict(0.5, 1.0, {}).text.find("100 % too large"), std::string::npos);
+  const auto measured = step_verdict(0.5, 1.0, {}, StepClause{0.08, "it inflates the variance by 8 %"});
+  EXPECT_EQ(measured.level, "good") << "what was measured counts";
+  EXPECT_EQ(measured.text, "step size 0.5 is 50 % of the stability limit; it inflates the variance by 8 %");
 }
 
 TEST(ConvergenceJson, HasNullForWhatDoesNotExist) {

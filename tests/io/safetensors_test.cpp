@@ -79,6 +79,27 @@ TEST(Safetensors, KeepsNamesOfItsOwnFilesAndShortensThoseOfOthers) {
   EXPECT_EQ(weights.tensors.at("b").item<int>(), '2');
 }
 
+TEST(Safetensors, AFileBesideThemGivesThePixelsSpreadWhereTheHeaderHasNone) {
+  const auto folder = test::scratch();
+  const auto path = folder / "x.v2.safetensors", beside = folder / "x.v2.sd.json";
+  write_safetensors(path, {{"a", at::ones({1})}}, {{"kind", "unet"}});
+  EXPECT_FALSE(read_weights(path).header.contains("pixel_sd"));
+  EXPECT_EQ(read_weights(path).pixel_sd_file, "");
+  write_file(beside, R"({"from": "7 images"})");
+  EXPECT_EQ(read_weights(path).header["pixel_sd"]["from"].get<std::string>(), "7 images");
+  EXPECT_EQ(read_weights(path).pixel_sd_file, beside.string());
+  for (const auto& text : {std::string("{\"from\": "), std::string(), std::string(100, '[')}) {
+    write_file(beside, text);
+    EXPECT_EQ(message_of([&] { read_weights(path); }).find(beside.string() + ": expected"), 0) << text;
+  }
+  // Its own comes first, and weights without a header have no use for one.
+  write_safetensors(path, {{"a", at::ones({1})}}, {{"pixel_sd", 3}});
+  EXPECT_EQ(read_weights(path).header["pixel_sd"].get<int>(), 3);
+  EXPECT_EQ(read_weights(path).pixel_sd_file, "");
+  write_file(path, file_with(R"({"a":)" + entry("U8", "1", "0,1") + "}", "1"));
+  EXPECT_TRUE(read_weights(path).header.is_null());
+}
+
 TEST(Safetensors, ReadsAnyNonZeroByteAsTrue) {
   const auto weights =
       parse_weights(file_with(R"({"a":)" + entry("BOOL", "3", "0,3") + "}", std::string("\0\1\x80", 3)), "x");

@@ -41,6 +41,7 @@ json good() {
           {"sigma_range", {0.005, 400}},
           {"pixel_range", {-1, 1}},
           {"image_shape", {1, 64, 64}},
+          {"pixel_sd", {{"shape", {1, 2, 2}}, {"sd", {0.1, 0, 0.25, 3}}, {"from", "7 training images"}}},
           {"record", {{"data", "none"}, {"training", {{"steps", 3}}}}}};
 }
 
@@ -177,6 +178,38 @@ bool accepts(const json& header) {
 }
 
 TEST(Header, TheUnchangedOneIsAccepted) { EXPECT_TRUE(accepts(good())); }
+
+TEST(Header, TheSpreadOfThePixelsIsOptionalAndChecked) {
+  const auto header = NetworkHeader::from_json(good(), "x");
+  ASSERT_TRUE(header.pixel_sd);
+  EXPECT_EQ(header.pixel_sd->shape, (Shape{1, 2, 2}));
+  EXPECT_EQ(header.pixel_sd->sd, (std::vector<double>{0.1, 0, 0.25, 3}));
+  EXPECT_EQ(header.to_json()["pixel_sd"], good()["pixel_sd"]);
+  auto without = good();
+  without.erase("pixel_sd");
+  EXPECT_FALSE(NetworkHeader::from_json(without, "x").pixel_sd);
+  EXPECT_FALSE(NetworkHeader::from_json(without, "x").to_json().contains("pixel_sd"));
+  const auto message = [](const std::string& key, const json& value) {
+    auto header = good();
+    header["pixel_sd"][key] = value;
+    return test::message_of([&] { NetworkHeader::from_json(header, "x"); });
+  };
+  EXPECT_TRUE(test::contains(message("shape", {1, 65, 2}), "x: header.pixel_sd.shape: expected [1, rows, columns]"));
+  EXPECT_TRUE(test::contains(message("shape", {2, 2, 1}), "pixel_sd.shape"));
+  EXPECT_TRUE(test::contains(message("sd", {1, 2, 3}), "header.pixel_sd.sd: expected 4 numbers"));
+  EXPECT_TRUE(test::contains(message("sd", {1, 2, 3, -1}), "pixel_sd.sd"));
+  EXPECT_TRUE(test::contains(message("from", 3), "header.pixel_sd.from: expected text, found 3"));
+  const auto message_beside = [](const json& spread) {
+    auto header = good();
+    header["pixel_sd"] = spread;
+    return test::message_of([&] { NetworkHeader::from_json(header, "x", "y.sd.json"); });
+  };
+  EXPECT_EQ(message_beside({}), "y.sd.json: expected an object with shape, sd and from, found null");
+  auto spread = good()["pixel_sd"];
+  EXPECT_EQ(message_beside(spread), "");
+  spread["from"] = 3;
+  EXPECT_EQ(message_beside(spread), "y.sd.json: from: expected text, found 3");
+}
 
 json reconstruction() {
   auto header = good();

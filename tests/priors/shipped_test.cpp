@@ -10,6 +10,7 @@
 #include "io/image.h"
 #include "priors/contract.h"
 #include "priors/network.h"
+#include "priors/pixel_sd.h"
 #include "support/message.h"
 #include "support/paths.h"
 
@@ -42,6 +43,21 @@ TEST_P(ShippedPriors, HasACardAPictureAndItsConfiguration) {
   const auto card = io::read_file(fs::path(file).replace_extension("md"));
   for (const auto* part : {"licence", "steps of", "Denoising images", "Validation loss per band", "Known limits"})
     EXPECT_TRUE(test::contains(card, part)) << part;
+}
+
+TEST_P(ShippedPriors, SaysHowFarItsImagesStray) {
+  EXPECT_LE(fs::file_size(fs::path(file).replace_extension("sd.json")), 40e3);
+  const auto network = prior();
+  const auto stored = stored_pixel_sd(*network);
+  ASSERT_TRUE(stored);
+  EXPECT_TRUE(test::contains(stored->from, "training images")) << stored->from;
+  EXPECT_EQ(stored->sd.sizes(), at::IntArrayRef(GetParam().shape));
+  // Nothing strays further than half of its range; the middle of such images does by more than a hundredth.
+  const auto [low, high] = *network->pixel_range();
+  EXPECT_LE(stored->sd.max().item<double>(), (high - low) / 2);
+  const auto side = GetParam().shape[1];
+  EXPECT_GE(stored->sd.narrow(1, side / 4, side / 2).narrow(2, side / 4, side / 2).min().item<double>(),
+            (high - low) / 100);
 }
 
 TEST_P(ShippedPriors, LoadsAndDenoisesAFlatImage) {

@@ -37,6 +37,46 @@ void expect_input_error_about(const std::filesystem::path& run, const std::strin
 
 bool contains(const std::string& page, const std::string& part) { return page.find(part) != std::string::npos; }
 
+TEST(RunReport, ShowsWhatTheDataDecidedOrWhyItDoesNotKnow) {
+  const auto run = write_synthetic_run();
+  EXPECT_FALSE(contains(report_of(run), "What the data decided")) << "of a run from before there was such a map";
+  auto summary = test::synthetic_summary();
+  summary["data_share"] = {{"known", false}, {"why_not", "the prior is <silent>"}};
+  EXPECT_TRUE(contains(report_with(run, "summary.json", summary.dump()), "No map: the prior is &lt;silent&gt;."));
+  summary["data_share"] = {
+      {"known", true}, {"prior_sd_from", "7 draws"}, {"median", 0.583}, {"wider_than_prior", 0.021}};
+  io::write_npy(run / "data_share.npy", at::full({1, 48, 48}, 0.5));
+  const auto page = report_with(run, "summary.json", summary.dump());
+  for (const auto* part : {">What the data decided<", "Half of the pixels are above 58 %", "from: 7 draws",
+                           "2.1 % of them have an SD above the prior", ">What they left open<"})
+    EXPECT_TRUE(contains(page, part)) << part;
+  io::write_npy(run / "data_share.npy", at::full({1, 3, 48}, 0.5));
+  expect_input_error_about(run, "data_share.npy");
+}
+
+TEST(RunReport, ShowsTheExtrapolatedMoments) {
+  const auto run = write_synthetic_run();
+  auto summary = test::synthetic_summary();
+  summary["extrapolation"] = {{"sd_factor", 0.91}, {"mean_change_in_sd", 0.04}, {"mean_error_in_sd", 0.02}};
+  std::filesystem::create_directories(run / "extrapolated");
+  for (const auto* name : {"mean.npy", "sd.npy"})
+    io::write_npy(run / "extrapolated" / name, at::full({1, 48, 48}, 0.5));
+  const auto page = report_with(run, "summary.json", summary.dump());
+  for (const auto* part : {"the SD is 0.91 times", "moves by 0.04 SD, known to 0.02 SD", ">SD, extrapolated<"})
+    EXPECT_TRUE(contains(page, part)) << part;
+}
+
+TEST(RunReport, ShowsTheSteinDiscrepancyAndTheStepsBias) {
+  auto summary = test::synthetic_summary();
+  summary["diagnostics"]["stein"] = {{"u_statistic", 3.52}, {"p", 0.00412}, {"threshold", 1.25}};
+  summary["diagnostics"]["step"]["bias"] = {
+      {"variance_excess", 0.08}, {"mean_shift_in_sd", 0.0312}, {"halving_step_size", 0.0123}};
+  const auto page = report_with(write_synthetic_run(), "summary.json", summary.dump());
+  for (const auto* part : {"squared 3.52, p 4.12e-3", "below 1.25", "variance times 1.08, mean shifted by SDs 0.0312",
+                           "half of it at step size 0.0123"})
+    EXPECT_TRUE(contains(page, part)) << part;
+}
+
 TEST(RunReport, HasEveryPartInItsOrder) {
   const auto page = report_of(write_synthetic_run());
   size_t at = 0;

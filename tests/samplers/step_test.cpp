@@ -75,6 +75,32 @@ TEST_F(StepTest, PmcPnpIsAlgorithm1) {
 
 constexpr auto annealed = "{step_size: 0.03, schedule: {sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}";
 
+TEST_F(StepTest, MalaIsTheRedStepTakenWithItsProbability) {
+  const double gamma = 0.1, sigma = 0.4;
+  const auto drift = [&](const Tensor& at) { return score(at, sigma) - grad_g(at); };
+  // Up to a constant, by hand.
+  const auto log_pi = [&](const Tensor& at) {
+    const auto rows = flat(at);
+    std::vector<Tensor> terms;
+    for (const auto& [weight, mean, S] : {std::tuple{1 / 3.0, mu, Sigma}, {2 / 3.0, -mu, 2 * Sigma}}) {
+      const auto C = S + sigma * sigma * at::eye(6, S.options());
+      const auto d = rows - mean;
+      terms.push_back(std::log(weight) - 0.5 * std::get<1>(at::linalg_slogdet(C)) -
+                      0.5 * (d.matmul(at::linalg_inv(C)) * d).sum(1));
+    }
+    return at::logsumexp(at::stack(terms), {0}) - (rows.matmul(A.t()) - y).square().sum(1) / (2 * beta * beta);
+  };
+  const auto log_q = [&](const Tensor& to, const Tensor& from) {
+    return -flat(to - from - gamma * drift(from)).square().sum(1) / (4 * gamma);
+  };
+  const auto proposal = x + gamma * drift(x) + std::sqrt(2 * gamma) * z();
+  const auto log_ratio = log_pi(proposal) + log_q(x, proposal) - log_pi(x) - log_q(proposal, x);
+  const auto u = uniform({seed, first_chain, k}, Stream::resample, at::empty({5, 1}, at::kDouble)).squeeze(1);
+  const auto taken = u.log() < log_ratio;
+  ASSERT_TRUE(taken.any().item<bool>() && !taken.all().item<bool>()) << "this test needs both: " << log_ratio;
+  expect_same(step("mala", "{step_size: 0.1, sigma: 0.4}"), at::where(per_chain(taken, x), proposal, x));
+}
+
 TEST_F(StepTest, ApmcRedIsAlgorithm2) {
   const double gamma = 0.03, sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma;
   ASSERT_GT(alpha, 1);
@@ -206,6 +232,22 @@ TEST_F(StepTest, TheDenoisedImageSettlesAtThePosteriorMeanOfAGaussianPrior) {
   const auto pull = at::linalg_inv(Sigma).matmul(mu) + A.t().matmul(y) / (alpha * beta * beta);
   EXPECT_LT(test::relative_error(gaussian->denoise(state.x, sigma).flatten(), at::linalg_inv(precision).matmul(pull)),
             1e-6);
+}
+
+/// Between changes of level, and at the first of them: gamma is as stable as step_size at sigma_min.
+TEST_F(StepTest, SmcIsARedStepAtItsLevel) {
+  const double L_g = *likelihood->typical_curvature(), sigma = 3;
+  const double gamma = 0.03 * (L_g + 1 / 0.01) / (L_g + 1 / (sigma * sigma));
+  expect_same(step("smc", "{step_size: 0.03, sigma_0: 3, sigma_min: 0.1, metropolis: false}"),
+              x - gamma * (grad_g(x) - score(x, sigma)) + std::sqrt(2 * gamma) * z());
+}
+
+/// After an odd number of steps the chain's own level has no partner.
+TEST_F(StepTest, ReplicaIsARedStepAtSigmaMin) {
+  const double gamma = 0.03, sigma = 0.1;
+  const auto noise = normal({seed, first_chain, 3 * k}, Stream::langevin, x);
+  expect_same(step("replica", "{step_size: 0.03, sigma_0: 3, sigma_min: 0.1, levels: 3, metropolis: false}"),
+              x - gamma * (grad_g(x) - score(x, sigma)) + std::sqrt(2 * gamma) * noise);
 }
 
 TEST_F(StepTest, PnpUlaProjectsTheRedStep) {

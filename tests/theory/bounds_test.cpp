@@ -3,9 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "core/quadrature.h"
 #include "support/paths.h"
 #include "theory/law_average.h"
-#include "theory/quadrature.h"
 #include "theory/vectors.h"
 
 namespace penumbra::theory {

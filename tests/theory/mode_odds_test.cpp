@@ -140,6 +140,32 @@ TEST(ModeOdds, PartsOfOneModeAloneHaveNoOdds) {
   EXPECT_NEAR(odds.weight[1], std::count(made.label.begin(), made.label.end(), 1) / 60.0, 1e-12);
 }
 
+/// Two modes that are one another turned by 180 degrees, of covariances that no translation carries over: the works of
+/// the turn are the log-odds themselves.
+TEST(ModeOdds, ATurnedModeIsMappedByTheTurn) {
+  constexpr double u = 2;
+  auto made = images(0, 0, {40});
+  const auto& first = made.mixture->components()[0];
+  const auto reversed = at::arange(n - 1, -1, -1, at::kLong);
+  const auto mean = at::full({n}, -1, at::kDouble) + 2 * at::arange(n, at::kDouble) / n;
+  const auto turned = first.covariance->dense().index_select(0, reversed).index_select(1, reversed);
+  made.mixture = std::make_shared<GaussianMixture>(
+      Shape{1, side, side},
+      std::vector<Component>{{1, mean, first.covariance},
+                             {std::exp(u), mean.index_select(0, reversed), Covariance::full(turned)}});
+  const auto spread = [&](uint64_t seed) { return first.covariance->colour(noise(seed, {40, n})); };
+  const auto one = (mean + spread(1)).view({-1, 1, side, side}), two = (mean + spread(2)).view({-1, 1, side, side});
+  const auto samples = at::cat({one, two.flip({-2, -1})});
+  std::vector<int64_t> label(80, 0);
+  std::fill(label.begin() + 40, label.end(), 1);
+  const auto plain = mode_odds(made.score(), samples, label);
+  EXPECT_FALSE(plain.trusted) << "no translation or scaling does it";
+  const auto odds = mode_odds(made.score(), samples, label, {.turn = [](const Tensor& x) { return x.flip({-2, -1}); }});
+  EXPECT_TRUE(odds.trusted) << odds.doubt;
+  EXPECT_EQ(odds.pairs.at(0).map, MapKind::turn);
+  EXPECT_NEAR(log_odds(odds), u, 0.01);  // the quadrature's tolerance, twice
+}
+
 /// The score of no density: a rotation of all pairs of pixels on top of the gradient.
 TEST(ModeOdds, ARotationIsCaughtByClosedLoops) {
   const auto made = images(2, 0, {60, 40});
