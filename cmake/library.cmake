@@ -10,6 +10,7 @@ penumbra_registry(Sampler penumbra samplers/sampler.h samplers ${penumbra_source
 
 add_library(penumbra STATIC ${penumbra_sources} ${forward_models} ${likelihoods} ${priors} ${schedules} ${samplers})
 add_library(penumbra::penumbra ALIAS penumbra)
+penumbra_unity(penumbra)
 target_include_directories(penumbra PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                                            $<INSTALL_INTERFACE:include/penumbra>)
 # Before LibTorch: its binary releases export an old, broken part of std::filesystem that must not win.

@@ -7,6 +7,7 @@ penumbra_registry(Experiment penumbra::app app/experiment.h experiments ${app_so
 set(app_main ${PROJECT_SOURCE_DIR}/src/app/main.cpp)
 list(REMOVE_ITEM app_sources ${app_main})
 add_library(penumbra_app STATIC ${app_sources} ${commands} ${experiments})
+penumbra_unity(penumbra_app)
 target_link_libraries(penumbra_app PUBLIC penumbra CLI11::CLI11)
 # Nothing here is a hot loop: half a minute more of optimisation would buy nothing.
 target_compile_options(penumbra_app PRIVATE -Wall -Wextra $<$<CONFIG:Release>:-O1>)

@@ -1,6 +1,7 @@
 #include "app/blackhole_data.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include "io/checksum.h"
 

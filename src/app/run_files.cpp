@@ -126,7 +126,7 @@ void judge_stein(const Problem& problem, const ChainRun& run, Judgement& judgeme
   }
   const auto source = odds_source(problem.posterior, *problem.sampler, problem.plan.steps, problem.placement);
   const auto check = check_stein(run.state().x, source, {.batch = problem.plan.batch, .seed = problem.seed});
-  judgement.diagnostics["stein"] = describe(check);
+  judgement.diagnostics["stein"] = to_json(check);
   judgement.verdicts.push_back(verdict_on(check, problem.sampler->annealing(problem.plan.steps - 1).alpha));
 }
 
@@ -154,7 +154,7 @@ void judge_step(const Problem& problem, const ChainRun& run, Judgement& judgemen
   }
   const auto centre = run.statistics().moments().mean().to(points.options()).unsqueeze(0);
   const auto effect = step_effect(problem, limits, points, centre);
-  if (effect) judgement.diagnostics["step"]["bias"] = describe(*effect);
+  if (effect) judgement.diagnostics["step"]["bias"] = to_json(*effect);
   judgement.verdicts.push_back(diagnostics::step_verdict(problem.sampler->step_size(), limits.stability_settled,
                                                          limits.theorem,
                                                          effect ? std::optional(clause(*effect)) : std::nullopt));

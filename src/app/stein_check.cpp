@@ -62,7 +62,7 @@ SteinCheck check_stein(const Tensor& x, const OddsSource& source, const SteinPla
   return check;
 }
 
-json describe(const SteinCheck& check) {
+json to_json(const SteinCheck& check) {
   json about{{"judged", check.found.has_value()}, {"samples", check.samples}, {"unknowns", check.unknowns}};
   if (!check.found) {
     about["why_not"] = check.why;

@@ -39,7 +39,7 @@ struct SteinPlan {
 SteinCheck check_stein(const Tensor& x, const OddsSource& source, const SteinPlan& plan);
 
 /// `stein` of summary.json's diagnostics.
-nlohmann::json describe(const SteinCheck& check);
+nlohmann::json to_json(const SteinCheck& check);
 
 /// `weight`: alpha of the last step; another weight than 1 is another posterior.
 diagnostics::Verdict verdict_on(const SteinCheck& check, double weight = 1);

@@ -45,7 +45,7 @@ std::optional<StepEffect> step_effect(const Problem& problem, const StepLimits& 
   return worst;
 }
 
-nlohmann::json describe(const StepEffect& effect) {
+nlohmann::json to_json(const StepEffect& effect) {
   return {{"along", effect.along == StepEffect::Along::data ? "data" : "prior"},
           {"variance_excess", effect.bias.excess},
           {"mean_shift_in_sd", effect.bias.mean_shift},

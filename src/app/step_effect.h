@@ -28,7 +28,7 @@ std::optional<StepEffect> step_effect(const Problem& problem, const StepLimits& 
                                       const Tensor& centre);
 
 /// `bias` of summary.json's diagnostics.step.
-nlohmann::json describe(const StepEffect& effect);
+nlohmann::json to_json(const StepEffect& effect);
 
 /// The clause of the step's verdict.
 diagnostics::StepClause clause(const StepEffect& effect);

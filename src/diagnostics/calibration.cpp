@@ -31,10 +31,10 @@ Share share(const Tensor& hits, double p) {
 
 /// inside(level): which [simulations, statistics] are in the region that claims this probability.
 template <typename Inside>
-Coverage coverage(Inside inside) {
+CoverageCurve coverage(Inside inside) {
   constexpr int levels = 20;
   constexpr double band = 1.96;
-  Coverage c;
+  CoverageCurve c;
   for (int i = 0; i <= levels; ++i) {
     const double level = static_cast<double>(i) / levels;
     const auto [mean, error] = share(inside(level), level);

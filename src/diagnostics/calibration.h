@@ -51,7 +51,7 @@ struct StatisticCalibration {
 
 /// Coverage of credible regions against what they claim. A calibrated sampler's is between low and high with 95 %
 /// probability at each level.
-struct Coverage {
+struct CoverageCurve {
   std::vector<double> nominal, measured, low, high;
 };
 
@@ -59,8 +59,8 @@ struct Calibration {
   int64_t simulations = 0;
   std::vector<StatisticCalibration> statistics;
   int64_t allowed_uneven = 0;  ///< statistics with p below 0.01 that chance makes, see rank_histogram.h
-  Coverage intervals;          ///< central ones, over all statistics
-  Coverage tarp;
+  CoverageCurve intervals;     ///< central ones, over all statistics
+  CoverageCurve tarp;
   double tarp_p = 1;  ///< chi-square
   double coverage_90 = 0, coverage_90_error = 0;
   double ratio = 1, ratio_error = 0;  ///< root mean square of z over all statistics; NaN where no z is known

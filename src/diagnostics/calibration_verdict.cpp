@@ -38,13 +38,14 @@ std::vector<std::string_view> faults(const Calibration& c) {
   return words;
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string tenths_of_a_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string numbers(const Calibration& c, int64_t uneven) {
   auto text = fmt::format(
       "the ranks of {} of {} statistics are not uniform (p < {:g}), 90 % intervals hold the truth in {} +- {} of the "
       "cases",
-      uneven, c.statistics.size(), uneven_p, percent(c.coverage_90), percent(c.coverage_90_error));
+      uneven, c.statistics.size(), uneven_p, tenths_of_a_percent(c.coverage_90),
+      tenths_of_a_percent(c.coverage_90_error));
   if (std::isfinite(c.ratio))
     text += fmt::format(", errors are {:.2f} +- {:.2f} times what the SDs say", c.ratio, c.ratio_error);
   return text;

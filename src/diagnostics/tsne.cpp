@@ -12,7 +12,7 @@
 namespace penumbra::diagnostics {
 namespace {
 
-constexpr double smallest = 1e-300;  // in place of 0 in a logarithm
+constexpr double smallest_share = 1e-300;  // in place of 0 in a logarithm
 constexpr int64_t exaggerated_steps = 250;
 constexpr double exaggeration = 12, start_sd = 1e-4, least_rate = 50;
 
@@ -66,7 +66,7 @@ Tensor neighbour_probabilities(const Tensor& distances, double perplexity) {
 double map_cost(const Tensor& P, const Tensor& y) {
   const auto K = kernel(y);
   const auto Q = K / K.sum();
-  return (P * (P.clamp_min(smallest) / Q.clamp_min(smallest)).log()).sum().item<double>();
+  return (P * (P.clamp_min(smallest_share) / Q.clamp_min(smallest_share)).log()).sum().item<double>();
 }
 
 Tensor map_gradient(const Tensor& P, const Tensor& y) {

@@ -73,9 +73,9 @@ StateDictionary find_state_dictionary(const Pickle& pickle, const std::string& n
     input_error(
         "{}: expected a dictionary of tensors, found {}, which is not executed (of a whole model, save its "
         "state_dict() instead)",
-        name, describe(pickle, pickle.root));
+        name, describe_value(pickle, pickle.root));
   input_error("{}: expected a dictionary of tensors, or one under a key such as state_dict, found {}", name,
-              is_tensor(pickle, pickle.root) ? "one tensor without a name" : describe(pickle, pickle.root));
+              is_tensor(pickle, pickle.root) ? "one tensor without a name" : describe_value(pickle, pickle.root));
 }
 
 std::string remove_common_prefix(StoredTensors& tensors) {

@@ -23,7 +23,7 @@ constexpr char mm_and_seconds = 2 + 8;
 constexpr int32_t data_offset = 352;  // the header and four bytes that say: no extension
 
 /// The names and the order of the standard.
-struct Header {
+struct NiftiHeader {
   int32_t sizeof_hdr = 348;
   char data_type[10] = {}, db_name[18] = {};
   int32_t extents = 0;
@@ -45,8 +45,8 @@ struct Header {
   float srow_x[4] = {}, srow_y[4] = {}, srow_z[4] = {};
   char intent_name[16] = {}, magic[4] = {'n', '+', '1', '\0'};
 };
-static_assert(sizeof(Header) == 348 && offsetof(Header, dim) == 40 && offsetof(Header, pixdim) == 76 &&
-              offsetof(Header, qform_code) == 252 && offsetof(Header, magic) == 344);
+static_assert(sizeof(NiftiHeader) == 348 && offsetof(NiftiHeader, dim) == 40 && offsetof(NiftiHeader, pixdim) == 76 &&
+              offsetof(NiftiHeader, qform_code) == 252 && offsetof(NiftiHeader, magic) == 344);
 
 int16_t extent(int64_t size) {
   if (size < 1 || size > std::numeric_limits<int16_t>::max())
@@ -55,8 +55,8 @@ int16_t extent(int64_t size) {
 }
 
 /// `stored` is [channels, N, H, W].
-Header header_of(const Tensor& stored, double pixel_mm) {
-  Header header;
+NiftiHeader header_of(const Tensor& stored, double pixel_mm) {
+  NiftiHeader header;
   const auto channels = stored.size(0), count = stored.size(1), height = stored.size(2), width = stored.size(3);
   const int16_t rank = channels > 1 ? 5 : count > 1 ? 4 : 3;
   const int16_t sizes[8] = {rank, extent(width), extent(height), 1, extent(count), extent(channels), 1, 1};

@@ -13,9 +13,9 @@ namespace {
 constexpr size_t most_dimensions = 32;
 
 /// Reads the literal from left to right; knows strings, True, False and tuples of whole numbers.
-class Cursor {
+class HeaderCursor {
  public:
-  Cursor(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  HeaderCursor(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   [[noreturn]] void fail(const std::string& field, const std::string& expected) const {
     const auto rest = text_.empty() ? "the end" : excerpt(std::string(text_.substr(0, 24)));
@@ -123,7 +123,7 @@ void parse_descr(const std::string& descr, const std::string& name, NpyHeader& h
 
 NpyHeader parse_npy_header(std::string_view text, const std::string& name) {
   NpyHeader header;
-  Cursor cursor(text, name);
+  HeaderCursor cursor(text, name);
   std::set<std::string> seen;
   cursor.expect("{", "header");
   while (!cursor.accept("}")) {

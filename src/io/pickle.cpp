@@ -180,14 +180,14 @@ class Machine {
   void append(const std::vector<ValueId>& items) {
     auto& value = pickle_.values[top()];
     if (value.kind == Kind::object) return;
-    if (value.kind != Kind::list) refuse("expected a list to append to, found {}", describe(pickle_, top()));
+    if (value.kind != Kind::list) refuse("expected a list to append to, found {}", describe_value(pickle_, top()));
     value.items.insert(value.items.end(), items.begin(), items.end());
   }
 
   void set_items(const std::vector<ValueId>& pairs) {
     auto& value = pickle_.values[top()];
     if (value.kind != Kind::dictionary && value.kind != Kind::object)
-      refuse("expected a dictionary to set items of, found {}", describe(pickle_, top()));
+      refuse("expected a dictionary to set items of, found {}", describe_value(pickle_, top()));
     if (pairs.size() % 2 != 0) refuse("expected a value for every key");
     value.items.insert(value.items.end(), pairs.begin(), pairs.end());
   }
@@ -274,8 +274,8 @@ class Machine {
 
   void push_global(ValueId module, ValueId name) {
     if (pickle_[module].kind != Kind::text || pickle_[name].kind != Kind::text)
-      refuse("expected the names of a module and of a thing in it, found {} and {}", describe(pickle_, module),
-             describe(pickle_, name));
+      refuse("expected the names of a module and of a thing in it, found {} and {}", describe_value(pickle_, module),
+             describe_value(pickle_, name));
     // A long name could be had again and again by a memo's two bytes, and is copied whenever it is asked for.
     if (pickle_[module].text.size() > longest_class_name || pickle_[name].text.size() > longest_class_name)
       refuse("expected the name of a class or a function in at most {} bytes", longest_class_name);
@@ -284,7 +284,7 @@ class Machine {
 
   void push_call(ValueId callable, ValueId arguments) {
     if (pickle_[arguments].kind != Kind::tuple)
-      refuse("expected a tuple of arguments, found {}", describe(pickle_, arguments));
+      refuse("expected a tuple of arguments, found {}", describe_value(pickle_, arguments));
     const auto id = make(Kind::object);
     pickle_.values[id].callable = callable;
     pickle_.values[id].arguments = arguments;
@@ -311,7 +311,7 @@ std::string global_name(const Pickle& pickle, ValueId id) {
   return fmt::format("{}.{}", pickle[value.items[0]].text, pickle[value.items[1]].text);
 }
 
-std::string describe(const Pickle& pickle, ValueId id) {
+std::string describe_value(const Pickle& pickle, ValueId id) {
   static constexpr const char* words[] = {"None",    "a truth value", "an integer",     "an integer", "a number",
                                           "a text",  "bytes",         "a tuple",        "a list",     "a dictionary",
                                           "a class", "an object",     "a persistent id"};

@@ -53,6 +53,6 @@ Pickle parse_pickle(std::string_view bytes, const std::string& name);
 std::string global_name(const Pickle& pickle, ValueId id);
 
 /// "a list", "an object of argparse.Namespace", for messages.
-std::string describe(const Pickle& pickle, ValueId id);
+std::string describe_value(const Pickle& pickle, ValueId id);
 
 }  // namespace penumbra::io

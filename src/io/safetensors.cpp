@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t largest_header = 100'000'000;  // the limit of the format's own library
+constexpr uint64_t largest_safetensors_header = 100'000'000;  // the limit of the format's own library
 constexpr const char* metadata_key = "__metadata__";
 
 struct Entry {
@@ -176,8 +176,8 @@ bool looks_like_safetensors(std::string_view bytes) { return bytes.size() > 8 &&
 Safetensors open_safetensors(std::span<const char> bytes, const std::string& name) {
   Cursor in({bytes.data(), bytes.size()}, name);
   const auto length = in.number(8);
-  if (length > largest_header)
-    input_error("{}: header length: expected at most {} bytes, found {}", name, largest_header, length);
+  if (length > largest_safetensors_header)
+    input_error("{}: header length: expected at most {} bytes, found {}", name, largest_safetensors_header, length);
   if (length > in.left())
     input_error("{}: header: the file is truncated: expected {} bytes, found {}", name, length, in.left());
   const auto header = in.take(length);

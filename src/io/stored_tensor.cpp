@@ -33,7 +33,7 @@ constexpr std::array<Row, 10> rows{{{ElementType::f64, 8, "F64"},
                                     {ElementType::u8, 1, "U8"},
                                     {ElementType::boolean, 1, "BOOL"}}};
 
-constexpr size_t most_dimensions = 64;
+constexpr size_t most_stored_dimensions = 64;
 
 const Row& row_of(ElementType type) { return rows[static_cast<size_t>(type)]; }
 
@@ -82,8 +82,8 @@ std::string element_type_names() {
 }
 
 int64_t byte_count(ElementType type, const std::vector<int64_t>& shape, const std::string& where) {
-  if (shape.size() > most_dimensions)
-    input_error("{}: shape: expected at most {} dimensions, found {}", where, most_dimensions, shape.size());
+  if (shape.size() > most_stored_dimensions)
+    input_error("{}: shape: expected at most {} dimensions, found {}", where, most_stored_dimensions, shape.size());
   int64_t bytes = size_of(type), extent = bytes;
   for (const auto d : shape) {
     if (d < 0) input_error("{}: shape: expected no negative extents, found {}", where, d);

@@ -117,7 +117,8 @@ Pickle next_pickle(Cursor& in, const std::string& name) {
 
 void check_system(const Pickle& system, const std::string& name) {
   const auto pairs = entries_of(system, system.root);
-  if (!pairs) input_error("{}: expected a dictionary about the system, found {}", name, describe(system, system.root));
+  if (!pairs)
+    input_error("{}: expected a dictionary about the system, found {}", name, describe_value(system, system.root));
   for (const auto& [key, value] : *pairs)
     if (system[key].text == "little_endian" && system[value].integer == 0)
       input_error("{}: little_endian: expected True, found False", name);

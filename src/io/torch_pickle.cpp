@@ -90,7 +90,7 @@ int64_t natural(const Pickle& pickle, ValueId id, const std::string& where) {
   const auto& value = pickle[id];
   if (value.kind != Kind::integer || value.integer < 0)
     input_error("{}: expected an integer from 0 to 2^63 - 1, found {}", where,
-                value.kind == Kind::integer ? std::to_string(value.integer) : describe(pickle, id));
+                value.kind == Kind::integer ? std::to_string(value.integer) : describe_value(pickle, id));
   return value.integer;
 }
 
@@ -101,7 +101,7 @@ std::vector<int64_t> naturals(const Pickle& pickle, ValueId id, const std::strin
     id = pickle[pickle[id].arguments].items[0];
   const auto& value = pickle[id];
   if (value.kind != Kind::tuple && value.kind != Kind::list)
-    input_error("{}: expected a tuple, found {}", where, describe(pickle, id));
+    input_error("{}: expected a tuple, found {}", where, describe_value(pickle, id));
   constexpr size_t most = 64;  // LibTorch's limit; a long tuple could serve many tensors and be copied for each
   if (value.items.size() > most)
     input_error("{}: expected at most {} dimensions, found {}", where, most, value.items.size());
@@ -167,7 +167,7 @@ std::optional<Storage> read_storage(const Pickle& pickle, ValueId id, const std:
   const auto* row = storage_row(type);
   if (!row)
     input_error("{}: storage: expected a type of torch such as torch.FloatStorage, found {}", where,
-                type.empty() ? describe(pickle, fields[1]) : excerpt(type));
+                type.empty() ? describe_value(pickle, fields[1]) : excerpt(type));
   Storage storage{std::string(row->name), row->type, row->element_size, std::string(pickle[fields[2]].text), 0, {}};
   storage.count = natural(pickle, fields[4], where + ": storage: size");
   if (fields.size() > 5 && pickle[fields[5]].kind == Kind::tuple) {
@@ -186,7 +186,7 @@ StoredTensor read_tensor(const Pickle& pickle, ValueId id, const StorageBytes& b
                 function.empty() ? "something unknown" : excerpt(function));
   if (arguments->size() < 4) input_error("{}: expected a storage, offset, shape and strides", where);
   const auto source = read_storage(pickle, (*arguments)[0], where);
-  if (!source) input_error("{}: expected a storage, found {}", where, describe(pickle, (*arguments)[0]));
+  if (!source) input_error("{}: expected a storage, found {}", where, describe_value(pickle, (*arguments)[0]));
   if (!source->type)
     input_error("{}: type: expected one of {}, found {}", where, element_type_names(), source->type_name);
 

@@ -11,7 +11,7 @@
 namespace penumbra::theory {
 namespace {
 
-/// Works of this many samples of each mode choose the map.
+/// BothWays of this many samples of each mode choose the map.
 constexpr int64_t pilot_samples = 12;
 /// A map that loses less is good enough: nearly all samples count.
 constexpr double small_dissipation = 1;
@@ -45,7 +45,7 @@ Tensor own_samples(const Tensor& samples, const std::vector<int64_t>& label, int
   return samples.index_select(0, at::tensor(own, at::kLong));
 }
 
-struct Works {
+struct BothWays {
   SegmentWork forward, backward;
   int64_t evaluations() const { return forward.evaluations + backward.evaluations; }
 
@@ -66,10 +66,10 @@ SegmentWork work_between(const ScoreField& score, const Tensor& from, const Tens
   return result;
 }
 
-Works works_of(const ScoreField& score, const ModeMap& map, const Tensor& first, const Tensor& second,
-               const OddsOptions& options) {
-  Works works{work_between(score, first, map.forward(first), options),
-              work_between(score, second, map.backward(second), options)};
+BothWays works_of(const ScoreField& score, const ModeMap& map, const Tensor& first, const Tensor& second,
+                  const OddsOptions& options) {
+  BothWays works{work_between(score, first, map.forward(first), options),
+                 work_between(score, second, map.backward(second), options)};
   works.forward.work += map.log_volume();
   works.backward.work -= map.log_volume();
   return works;
@@ -95,7 +95,7 @@ ModeMap choose_map(const ScoreField& score, const ModeSamples& first, const Mode
 
 /// The two missing sides of x1 -> T x1 -> x2 -> T^-1 x2 -> x1 lie within the modes; the works are there already.
 double loop_rms(const ScoreField& score, const ModeMap& map, const Tensor& first, const Tensor& second,
-                const Works& works, const OddsOptions& options, int64_t& evaluations) {
+                const BothWays& works, const OddsOptions& options, int64_t& evaluations) {
   const auto n = std::min({options.loops, first.size(0), second.size(0)});
   const auto x1 = first.narrow(0, 0, n), x2 = second.narrow(0, 0, n);
   const auto there = work_between(score, map.forward(x1), x2, options);

@@ -53,7 +53,7 @@ TEST(SteinCheck, ManyUnknownsHideAnyWrongSd) {
   EXPECT_FALSE(check.visible_sd_factor());
   EXPECT_NE(verdict_on(check).text.find("no wrong SD"), std::string::npos) << verdict_on(check).text;
   EXPECT_EQ(verdict_on(check).level, "note") << "a blind test is no praise";
-  EXPECT_TRUE(describe(check)["visible_sd_factor"].is_null());
+  EXPECT_TRUE(to_json(check)["visible_sd_factor"].is_null());
 }
 
 TEST(SteinCheck, TakesABoundedNumberOfSamplesInTheSamplersBatches) {
@@ -71,8 +71,8 @@ TEST(SteinCheck, SaysWhyItCannotJudge) {
     const auto check = check_stein(x, from, {});
     EXPECT_FALSE(check.found);
     EXPECT_EQ(verdict_on(check).level, "note");
-    EXPECT_FALSE(describe(check)["judged"].get<bool>());
-    return describe(check)["why_not"].get<std::string>();
+    EXPECT_FALSE(to_json(check)["judged"].get<bool>());
+    return to_json(check)["why_not"].get<std::string>();
   };
   EXPECT_EQ(why(draws(7, 2), source(0)), "7 chains are too few to judge by; 8 are needed");
   EXPECT_EQ(why(draws(9, 2), {.sigma = 0, .missing = "no score"}), "no score");

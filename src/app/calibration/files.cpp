@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-json of_coverage(const diagnostics::Coverage& c) {
+json of_coverage(const diagnostics::CoverageCurve& c) {
   return {{"nominal", c.nominal}, {"measured", c.measured}, {"low", c.low}, {"high", c.high}};
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 using report::Level;
 
-report::Figure coverage_plot(const std::string& title, const diagnostics::Coverage& c, const std::string& caption) {
+report::Figure coverage_plot(const std::string& title, const diagnostics::CoverageCurve& c,
+                             const std::string& caption) {
   report::Chart chart{
       .title = title,
       .x = {.label = "claimed probability", .low = 0, .high = 1},
