@@ -70,14 +70,16 @@ json write_data_share(const std::filesystem::path& folder, const Problem& proble
   if (!problem.entry->random) why_not = "a deterministic iteration has no SD";
   const auto prior = why_not.empty() ? find_prior_sd(problem, why_not) : std::nullopt;
   if (!prior) return {{"known", false}, {"why_not", why_not}};
-  const auto found = data_share(io::read_npy(folder / "sd.npy").to(at::kDouble), prior->sd, sigma);
+  // Where the data leave the position free, the SD of the samples as they are is mostly that of their places.
+  const auto aligned = folder / "modes" / "aligned-sd.npy";
+  const bool free_position = std::filesystem::exists(aligned);
+  const auto sd = io::read_npy(free_position ? aligned : folder / "sd.npy").to(at::kDouble);
+  const auto found = data_share(sd, prior->sd, sigma);
   io::write_npy(folder / "prior_sd.npy", prior->sd.to(at::kFloat));
   io::write_npy(folder / "data_share.npy", found.share.to(at::kFloat));
-  return {{"known", true},
-          {"prior_sd_from", prior->from},
-          {"sigma", sigma},
-          {"median", found.median},
-          {"wider_than_prior", found.wider}};
+  return {{"known", true},          {"prior_sd_from", prior->from},
+          {"sigma", sigma},         {"samples", free_position ? "aligned" : "as they are"},
+          {"median", found.median}, {"wider_than_prior", found.wider}};
 }
 
 }  // namespace penumbra::app

@@ -3,24 +3,57 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "diagnostics/alignment.h"
 #include "diagnostics/metrics.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "report/run_report.h"
 
 namespace penumbra::app {
+namespace {
 
-nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& truth, const std::string& name) {
-  const auto mean = io::read_npy(run / "mean.npy").to(at::kDouble);
-  const auto sd = io::read_npy(run / "sd.npy").to(at::kDouble);
-  const auto samples = io::read_npy(run / "samples.npy").to(at::kDouble);
-  if (truth.sizes() != mean.sizes())
-    input_error("{}: expected an image of {}, as the run's, found {}", name, describe(mean.sizes()),
-                describe(truth.sizes()));
-  const auto metrics = diagnostics::to_json(diagnostics::compare(truth, {mean, sd, samples}));
+using diagnostics::Estimate;
+using diagnostics::Shift;
+
+Tensor read_exactly(const std::filesystem::path& path) { return io::read_npy(path).to(at::kDouble); }
+
+Tensor rolled(const Tensor& image, const Shift& by) { return image.roll({by.rows, by.columns}, {-2, -1}); }
+
+/// The samples moved onto one another, where the run found that the data do not fix their places; else nothing.
+std::optional<Estimate> aligned_estimate(const std::filesystem::path& run, const Tensor& samples) {
+  const auto path = run / "modes.json";
+  if (!std::filesystem::exists(path) || !std::filesystem::exists(run / "modes" / "aligned-mean.npy")) return {};
+  const auto modes = nlohmann::json::parse(io::read_file(path), nullptr, false);
+  std::vector<Tensor> moved;
+  try {
+    for (const auto& [rows, columns] : modes.at("per_sample").at("shift").get<std::vector<std::array<int64_t, 2>>>())
+      moved.push_back(rolled(samples[static_cast<int64_t>(moved.size())], {rows, columns}));
+  } catch (const std::exception&) {
+    input_error("{}: per_sample.shift: expected two whole numbers for each sample of samples.npy", path.string());
+  }
+  return Estimate{read_exactly(run / "modes" / "aligned-mean.npy"), read_exactly(run / "modes" / "aligned-sd.npy"),
+                  at::stack(moved)};
+}
+
+}  // namespace
+
+nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& given, const std::string& name) {
+  Estimate estimate{read_exactly(run / "mean.npy"), read_exactly(run / "sd.npy"), read_exactly(run / "samples.npy")};
+  const auto shape = estimate.mean.sizes().vec();
+  if (given.sizes() != at::IntArrayRef(shape))
+    input_error("{}: expected an image of {}, as the run's, found {}", name, describe(shape), describe(given.sizes()));
+  auto truth = given.to(at::kDouble);
+  auto aligned = aligned_estimate(run, estimate.samples);
+  if (aligned) {
+    estimate = std::move(*aligned);
+    truth = rolled(truth, diagnostics::shift_onto(truth, estimate.mean, std::max(shape[1], shape[2])));
+  }
+  auto metrics = diagnostics::to_json(diagnostics::compare(truth, estimate));
+  metrics["samples"] = aligned ? "aligned, and the truth with them" : "as they are";
   io::write_npy(run / "truth.npy", truth.to(at::kFloat));
   io::write_file(run / "metrics.json", metrics.dump(2) + "\n");
   report::write_run_report(run);

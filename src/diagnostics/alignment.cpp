@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace penumbra::diagnostics {
 namespace {
@@ -42,17 +44,25 @@ Tensor moved(const Tensor& images, const std::vector<Shift>& shifts) {
   return at::stack(rolled);
 }
 
-int64_t median(std::vector<int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+/// How far the centre of these lights [n], whose ends meet, is from the middle. Where they have no centre, 0.
+int64_t from_middle(const Tensor& light) {
+  const auto count = light.size(0);
+  const auto turn = at::arange(count, at::kDouble) * (2 * std::numbers::pi / static_cast<double>(count));
+  const double east = (light * turn.cos()).sum().item<double>(), north = (light * turn.sin()).sum().item<double>();
+  if (std::hypot(east, north) <= 1e-9 * light.sum().item<double>()) return 0;
+  const double place = std::atan2(north, east) / (2 * std::numbers::pi) * static_cast<double>(count);
+  const auto middle = static_cast<double>((count - 1) / 2);  // a pixel, so that what is there stays
+  return std::llround(std::remainder(middle - place, static_cast<double>(count)));
 }
 
-void centre(std::vector<Shift>& shifts) {
-  std::vector<int64_t> rows, columns;
-  for (const auto& shift : shifts) rows.push_back(shift.rows), columns.push_back(shift.columns);
-  const Shift middle{median(rows), median(columns)};
-  for (auto& shift : shifts) shift.rows -= middle.rows, shift.columns -= middle.columns;
+/// All shifts by the same, so that the light of the mean is in the middle.
+void centre(std::vector<Shift>& shifts, const Tensor& x) {
+  const auto light = moved(x, shifts).mean(0).clamp_min(0).sum(0);
+  const Shift middle{from_middle(light.sum(1)), from_middle(light.sum(0))};
+  const auto height = x.size(2), width = x.size(3);
+  const auto within = [](int64_t shift, int64_t count) { return signed_place((shift % count + count) % count, count); };
+  for (auto& shift : shifts)
+    shift = {within(shift.rows + middle.rows, height), within(shift.columns + middle.columns, width)};
 }
 
 bool same(const std::vector<Shift>& a, const std::vector<Shift>& b) {
@@ -73,7 +83,7 @@ Alignment align(const Tensor& images, int64_t most) {
     shifts = std::move(next);
     if (settled) break;
   }
-  centre(shifts);
+  centre(shifts, x);
   return {moved(x, shifts), std::move(shifts)};
 }
 

@@ -13,7 +13,7 @@ struct Shift {
 
 struct Alignment {
   Tensor images;              ///< like the input, each rolled by its shift: what leaves on one side enters on the other
-  std::vector<Shift> shifts;  ///< their median is zero, so the images stay where most of them are
+  std::vector<Shift> shifts;  ///< the light of the mean, whatever is below zero aside, ends up in the middle
 };
 
 /// Each of [N, C, H, W] is moved to where its correlation with the mean of all is largest, by at most `most` pixels

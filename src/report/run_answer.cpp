@@ -56,10 +56,11 @@ Picture observed(const Tensor& observation) {
   return picture;
 }
 
+/// Of the aligned samples where the data leave the position free: evaluate moved the truth onto their mean.
 std::vector<Figure> against_truth(const RunFolder& run) {
   std::vector<Figure> figures;
-  const auto error = run.mean - *run.truth;
-  const auto outside = (error.abs() > 3 * run.sd).to(at::kDouble);
+  const auto error = run.aligned_mean.value_or(run.mean) - *run.truth;
+  const auto outside = (error.abs() > 3 * run.aligned_sd.value_or(run.sd)).to(at::kDouble);
   const auto anywhere = outside.amax(0);  // over the channels
   figures.push_back(Picture{"Truth", "Known here because the run was evaluated against it.", *run.truth,
                             shared_range(run), intensity_map(run)});
@@ -89,11 +90,11 @@ Chart band_chart(const std::string& title, const std::string& x_label) {
   return {.title = title, .x = {.label = x_label}, .y = {.label = "value"}};
 }
 
-void fill_band(Chart& chart, const Tensor& mean, const Tensor& low, const Tensor& high) {
+void fill_band(Chart& chart, const Tensor& mean, const Tensor& low, const Tensor& high,
+               const std::string& band = "95 % interval") {
   std::vector<double> place(mean.numel());
   for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<double>(i);
-  chart.series.push_back(
-      {.name = "95 % interval", .x = place, .low = numbers(low), .high = numbers(high), .colour = 0});
+  chart.series.push_back({.name = band, .x = place, .low = numbers(low), .high = numbers(high), .colour = 0});
   chart.series.push_back({.name = "posterior mean", .x = place, .y = numbers(mean), .colour = 0});
 }
 
@@ -143,20 +144,48 @@ void add_tiny_answer(Page& page, const RunFolder& run) {
   }
 }
 
+Picture mean_picture(const RunFolder& run, const std::string& title, const std::string& caption, const Tensor& mean) {
+  return {title, caption + missing_note(mean), mean, shared_range(run), intensity_map(run)};
+}
+
+Picture sd_picture(const std::string& title, const std::string& caption, const Tensor& sd) {
+  return {title,
+          fmt::format("{}; {} on average.{}", caption, format_number(sd.mean().item<double>()), missing_note(sd)), sd,
+          from_zero(sd), Colormap::sd};
+}
+
+std::vector<Figure> mean_and_sd(const RunFolder& run) {
+  return {mean_picture(run, "Posterior mean", "The best single image in the mean square sense.", run.mean),
+          sd_picture("Standard deviation", "How far the posterior strays from the mean at each pixel", run.sd)};
+}
+
+std::vector<Figure> intervals(const RunFolder& run) {
+  const auto width = run.quantiles[q975] - run.quantiles[q025];
+  const auto bound = [&](const std::string& which, const std::string& side, Quantile quantile) {
+    return Picture{"95 % interval, " + which, fmt::format("The value is {} this with 2.5 % probability.", side),
+                   run.quantiles[quantile], shared_range(run), intensity_map(run)};
+  };
+  return {Picture{"95 % interval, width", "Upper minus lower bound of the central 95 %.", width, from_zero(width),
+                  Colormap::sd},
+          bound("lower", "below", q025), bound("upper", "above", q975)};
+}
+
 /// What is left of mean and SD when the samples' places, which the data do not fix, are taken out of them.
 void add_aligned_answer(Page& page, const RunFolder& run) {
   page.text(
-      "The data do not fix where in the field the source is. For the first two pictures the samples were moved onto "
-      "one "
-      "another; all others are of the samples as they are, whose places blur the mean and widen the SD.");
-  show(page,
-       {Picture{"Mean, samples aligned", "The image that the samples have in common, wherever they put it.",
-                *run.aligned_mean, shared_range(run), intensity_map(run)},
-        Picture{"SD, samples aligned",
-                fmt::format("What is uncertain of the image itself; {} on average.",
-                            format_number(run.aligned_sd->mean().item<double>())),
-                *run.aligned_sd, from_zero(*run.aligned_sd), Colormap::sd}},
-       run);
+      "The data do not fix where in the field the source is: the samples were moved onto one another, with the light "
+      "of their mean in the middle.");
+  std::vector<Figure> figures{
+      mean_picture(run, "Mean, samples aligned", "The image that the samples have in common, wherever they put it.",
+                   *run.aligned_mean),
+      sd_picture("SD, samples aligned", "What is uncertain of the image itself", *run.aligned_sd)};
+  if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
+  show(page, figures, run);
+  if (run.truth) show(page, against_truth(run), run);
+  page.details("The samples where they are: their places blur the mean and widen the SD", [&](Page& p) {
+    show(p, mean_and_sd(run), run);
+    show(p, intervals(run), run);
+  });
 }
 
 }  // namespace
@@ -174,31 +203,16 @@ void add_answer(Page& page, const RunFolder& run) {
   page.section("The answer");
   if (!is_image(run)) return add_tiny_answer(page, run);
   const auto shared = shared_range(run);
-  const auto map = intensity_map(run);
   page.text(
       fmt::format("The mean{}, the samples and the bounds share one colour range, {} to {} (the central 99.8 % of "
                   "their values; what lies outside takes the end's colour). Each other picture has its own.",
                   run.truth ? ", the truth" : "", format_number(shared.low), format_number(shared.high)));
-  if (run.aligned_mean) add_aligned_answer(page, run);
-  const auto width = run.quantiles[q975] - run.quantiles[q025];
-  std::vector<Figure> figures{
-      Picture{"Posterior mean", "The best single image in the mean square sense." + missing_note(run.mean), run.mean,
-              shared, map},
-      Picture{"Standard deviation",
-              fmt::format("How far the posterior strays from the mean at each pixel; {} on average.{}",
-                          format_number(run.sd.mean().item<double>()), missing_note(run.sd)),
-              run.sd, from_zero(run.sd), Colormap::sd}};
+  if (run.aligned_mean) return add_aligned_answer(page, run);
+  auto figures = mean_and_sd(run);
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
   show(page, figures, run);
   if (run.truth) show(page, against_truth(run), run);
-  figures.clear();
-  figures.push_back(Picture{"95 % interval, width", "Upper minus lower bound of the central 95 %.", width,
-                            from_zero(width), Colormap::sd});
-  figures.push_back(Picture{"95 % interval, lower", "The value is below this with 2.5 % probability.",
-                            run.quantiles[q025], shared, map});
-  figures.push_back(Picture{"95 % interval, upper", "The value is above this with 2.5 % probability.",
-                            run.quantiles[q975], shared, map});
-  show(page, figures, run);
+  show(page, intervals(run), run);
 }
 
 void add_data_share(Page& page, const RunFolder& run) {
@@ -215,6 +229,7 @@ void add_data_share(Page& page, const RunFolder& run) {
   const auto& share = *run.data_share;
   auto text = fmt::format("Half of the pixels are above {}. The prior's SD is from: {}.",
                           shown_percent(number_at(about, {"median"})), text_at(about, {"prior_sd_from"}));
+  if (text_at(about, {"samples"}) == "aligned") text += " The SD is that of the aligned samples.";
   if (const auto wider = number_at(about, {"wider_than_prior"}).value_or(0); wider > 0)
     text += fmt::format(
         " {} of them have an SD above the prior's and count as 0: by Monte Carlo error, by the step "
@@ -266,9 +281,16 @@ void add_profile(Page& page, const RunFolder& run) {
         band_chart(run.mean.size(0) == 1 ? fmt::format("Row {}", row) : fmt::format("Row {}, channel {}", row, channel),
                    "column (pixels)");
     if (run.mean.size(0) == 1) chart.width = 960;
-    fill_band(chart, line(run.mean), line(run.quantiles[q025]), line(run.quantiles[q975]));
+    if (run.aligned_mean) {
+      const auto mean = line(*run.aligned_mean), twice = 2 * line(*run.aligned_sd);
+      fill_band(chart, mean, mean - twice, mean + twice, "2 SD");
+    } else {
+      fill_band(chart, line(run.mean), line(run.quantiles[q025]), line(run.quantiles[q975]));
+    }
     if (run.truth) fill_truth(chart, line(*run.truth));
-    figures.push_back(Plot{chart, "Shaded: the central 95 % of the posterior at each pixel on its own."});
+    figures.push_back(Plot{chart, run.aligned_mean
+                                      ? "Of the aligned samples. Shaded: two standard deviations to each side."
+                                      : "Shaded: the central 95 % of the posterior at each pixel on its own."});
   }
   page.figures(figures, figures.size() == 1 ? Size::full : Size::large);
 }

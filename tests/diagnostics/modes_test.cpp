@@ -135,10 +135,19 @@ TEST(Alignment, FindsTheShiftsAgain) {
   EXPECT_LT((found.images - image).abs().max().item<double>(), 1e-15);
 }
 
+TEST(Alignment, TheLightIsPutInTheMiddle) {
+  // Across the edges, too: the ends of a row meet.
+  for (const Shift away : {Shift{7, -4}, Shift{14, 0}, Shift{0, -15}}) {
+    const auto image = blob(15, 15).roll({away.rows, away.columns}, {-2, -1});
+    const auto found = align(at::stack({image, image}), 6);
+    EXPECT_LT((found.images - blob(15, 15)).abs().max().item<double>(), 1e-15) << away.rows << ", " << away.columns;
+  }
+}
+
 TEST(Alignment, StaysWithinItsBound) {
   for (const auto& shift : align(at::stack({blob(10, 10), blob(22, 10)}), 4).shifts) {
-    EXPECT_LE(std::abs(shift.rows), 8);  // 4 each way, and the median is taken off
-    EXPECT_LE(std::abs(shift.columns), 8);
+    EXPECT_LE(std::abs(shift.rows), 8);  // 4 each way, and as far to the middle
+    EXPECT_EQ(shift.columns, 5);         // alike, and on to the middle
   }
 }
 
