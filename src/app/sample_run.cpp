@@ -15,7 +15,6 @@
 #include "io/lock.h"
 #include "run/chain_run.h"
 #include "run/interrupt.h"
-#include "samplers/coupled.h"
 
 namespace penumbra::app {
 namespace fs = std::filesystem;
@@ -31,9 +30,7 @@ uint64_t bytes_needed(const Problem& problem) {
   const uint64_t record = chains * pixels * 4;
   // The history holds at least eight records, whatever its limit.
   const uint64_t history = std::min(records * record, std::max<uint64_t>(problem.plan.history_bytes, 8 * record));
-  const auto* coupled = dynamic_cast<const CoupledSampler*>(problem.sampler.get());
-  const auto numbers = coupled ? coupled->shared_numbers(problem.plan.chains) : problem.sampler->shared_count();
-  const auto shared = static_cast<uint64_t>(numbers) * (coupled ? 8 : per_pixel);
+  const auto shared = static_cast<uint64_t>(problem.sampler->shared_count(problem.plan.chains)) * 8;
   const uint64_t checkpoint = chains * pixels * (per_pixel + 8) + history + pixels * 16 + shared;
   const uint64_t outputs = chains * pixels * 4 + pixels * 4 * 8;
   return 2 * checkpoint + 3 * outputs + (uint64_t{8} << 20);
@@ -88,7 +85,7 @@ int sample_run(const Problem& problem, const fs::path& folder, Resume resume, co
   if (team.size() > problem.plan.chains)
     input_error("chains: {} cannot be shared by {} processes; launch at most one process a chain", problem.plan.chains,
                 team.size());
-  if (team.size() > 1 && dynamic_cast<const CoupledSampler*>(problem.sampler.get()))
+  if (team.size() > 1 && problem.sampler->couples_chains())
     input_error("sampler.kind: {} keeps all chains together and cannot be shared by {} processes; launch one",
                 problem.sampler_kind, team.size());
   const auto lead = [&](auto action) { return static_cast<int>(team.lead(action)); };

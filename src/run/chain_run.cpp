@@ -8,7 +8,6 @@
 
 #include "core/error.h"
 #include "run/interrupt.h"
-#include "samplers/coupled.h"
 
 namespace penumbra {
 namespace {
@@ -73,7 +72,7 @@ StepInfo ChainRun::step_all() {
   const auto chains = state_.x.size(0);
   const auto batch = plan_.batch > 0 ? std::min(plan_.batch, chains) : chains;
   // What the chains share takes its step once.
-  if (batch == chains || sampler_.shared_count() > 0) return sampler_.step(state_);
+  if (batch == chains || sampler_.shared_count(chains) > 0) return sampler_.step(state_);
   std::vector<Tensor> x, grad_norm, score_norm, acceptance;
   StepInfo info;
   for (int64_t first = 0; first < chains; first += batch) {
@@ -193,8 +192,7 @@ bool ChainRun::resume() {
                 describe(x.sizes()), describe(expected));
   const auto shared = checkpoint->tensors.find("shared");
   const auto found = shared == checkpoint->tensors.end() ? 0 : shared->second.numel();
-  const auto* coupled = dynamic_cast<const CoupledSampler*>(&sampler_);
-  const auto wanted = coupled ? coupled->shared_numbers(plan_.chains) : sampler_.shared_count();
+  const auto wanted = sampler_.shared_count(plan_.chains);
   if (found != wanted)
     input_error("{}: shared: expected {} numbers that all chains share, found {}; the checkpoint is of another run",
                 checkpoint_folder_.string(), wanted, found);

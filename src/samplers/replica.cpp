@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-#include "samplers/coupled.h"
+#include "samplers/sampler.h"
 #include "samplers/smoothing_path.h"
 
 namespace penumbra {
@@ -19,7 +19,7 @@ namespace {
 /// Of sigma_0: below this a level next to sigma = 0 would be as good as it.
 constexpr double lowest_share = 0.02;
 
-class Replica final : public CoupledSampler {
+class Replica final : public Sampler {
  public:
   Replica(Posterior posterior, uint64_t seed, const SmoothingPath::Options& path, int64_t levels, int64_t steps)
       : n_(element_count(posterior.image_shape())), path_(std::move(posterior), path), seed_(seed), steps_(steps) {
@@ -52,7 +52,9 @@ class Replica final : public CoupledSampler {
   Annealing annealing(int64_t) const override { return {sigma(0), 1}; }
   double step_size() const override { return path_.options().step_size; }
   std::optional<double> start_sd() const override { return path_.options().sigma_0; }
-  int64_t shared_numbers(int64_t chains) const override { return count() + (count() - 1) * chains * n_; }
+  bool is_the_papers() const override { return false; }
+  bool couples_chains() const override { return true; }
+  int64_t shared_count(int64_t chains) const override { return count() + (count() - 1) * chains * n_; }
 
  private:
   struct Rung {

@@ -18,7 +18,7 @@ struct ChainState {
   Tensor x;                 ///< [chains, channels, height, width]
   int64_t k = 0;            ///< iterations done
   int64_t first_chain = 0;  ///< the number of the first chain in x
-  Tensor shared = {};       ///< what a method fits for all chains together; undefined where there is nothing
+  Tensor shared = {};       ///< what a method keeps for all chains together; undefined where there is nothing
 };
 
 /// What a step did.
@@ -49,8 +49,11 @@ class Sampler {
   virtual bool keeps_layers() const { return false; }
   /// The standard deviation of x_0, where the method itself says from what noise it starts.
   virtual std::optional<double> start_sd() const { return std::nullopt; }
-  /// Numbers in the state's `shared`, which the first step makes; 0: the chains share nothing.
-  virtual int64_t shared_count() const { return 0; }
+  /// Numbers in the state's `shared`, which the first step makes, for as many chains; 0: the chains share nothing.
+  /// Those that do are stepped together.
+  virtual int64_t shared_count(int64_t /*chains*/) const { return 0; }
+  /// Whether chains act on one another: then one process has them all.
+  virtual bool couples_chains() const { return false; }
 };
 
 /// The first of `steps` iterations from which sigma and alpha no longer change.

@@ -43,7 +43,7 @@ class ScoreDpi final : public Sampler {
   }
   Annealing annealing(int64_t) const override { return {bound_.options().sigma_min, 1}; }
   double step_size() const override { return options_.adam.learning_rate; }
-  int64_t shared_count() const override { return 3 * flow_.parameter_count() + n_; }
+  int64_t shared_count(int64_t /*chains*/) const override { return 3 * flow_.parameter_count() + n_; }
 
  private:
   struct Fit {

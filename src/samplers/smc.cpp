@@ -10,8 +10,8 @@
 
 #include <cmath>
 
-#include "samplers/coupled.h"
 #include "samplers/resampling.h"
+#include "samplers/sampler.h"
 #include "samplers/smoothing_path.h"
 
 namespace penumbra {
@@ -22,7 +22,7 @@ constexpr double least_share = 0.5;    // of the particles that count
 constexpr double lowest_share = 1e-3;  // of sigma_0: where the schedule ends if sigma_min is 0
 constexpr int halvings = 12;
 
-class Smc final : public CoupledSampler {
+class Smc final : public Sampler {
  public:
   Smc(Posterior posterior, uint64_t seed, const SmoothingPath::Options& path, int64_t moves, int64_t steps)
       : path_(std::move(posterior), path),
@@ -49,7 +49,9 @@ class Smc final : public CoupledSampler {
   Annealing annealing(int64_t k) const override { return {scheduled(k), 1}; }
   double step_size() const override { return path_.options().step_size; }
   std::optional<double> start_sd() const override { return path_.options().sigma_0; }
-  int64_t shared_numbers(int64_t chains) const override { return 2 + chains; }
+  bool is_the_papers() const override { return false; }
+  bool couples_chains() const override { return true; }
+  int64_t shared_count(int64_t chains) const override { return 2 + chains; }
 
  private:
   struct Particles {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/evaluate_run.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/npy.h"
@@ -100,8 +101,12 @@ TEST(RunModes, AlignedMomentsDoNotSeeWhereTheSamplesAre) {
   for (int64_t i = 0; i < count; ++i) images.push_back(ring_image(180, i).roll({i % 5 - 2, i % 3 - 1}, {-2, -1}));
   const auto samples = at::stack(images);
   write_modes(run, sky_plan(), OnePixel(), samples, 0);
-  const auto mean = io::read_npy(run / "modes" / "aligned-mean.npy"),
+  const auto centred = io::read_npy(run / "modes" / "aligned-mean.npy"),
              sd = io::read_npy(run / "modes" / "aligned-sd.npy");
+  const auto back = diagnostics::shift_onto(centred, ring_image(180, 0), side);
+  EXPECT_EQ(back.rows, 2) << "the light, which is South of the ring's middle by 0.4 of its radius, is in the middle";
+  EXPECT_EQ(back.columns, 0);
+  const auto mean = centred.roll({back.rows, back.columns}, {-2, -1});
   EXPECT_GT(samples.std(0).max().item<double>(), 0.1) << "as they are, their places count";
   // The mean of 40 and the SD of 40, over 1024 pixels: four and a half standard errors.
   EXPECT_LT((mean - ring_image(180, 0)).abs().max().item<double>(), 0.01 * 4.5 * std::sqrt(1 + 1.0 / count));
@@ -110,6 +115,25 @@ TEST(RunModes, AlignedMomentsDoNotSeeWhereTheSamplesAre) {
   plan.options.align = diagnostics::Align::none;
   write_modes(run, plan, OnePixel(), samples, 0);
   EXPECT_FALSE(std::filesystem::exists(run / "modes" / "aligned-mean.npy"));
+}
+
+/// The truth has noise of SD 0.01 of its own, the mean of 40 samples a little; 1024 pixels know the mean square to 4.4
+/// %.
+TEST(RunModes, ATruthIsComparedWhereverItIs) {
+  const auto run = sky_run();
+  std::vector<Tensor> images;
+  for (int64_t i = 0; i < count; ++i) images.push_back(ring_image(180, i).roll({i % 5 - 2, i % 3 - 1}, {-2, -1}));
+  const auto samples = at::stack(images);
+  io::write_npy(run / "samples.npy", samples.to(at::kFloat));
+  write_modes(run, sky_plan(), OnePixel(), samples, 0);
+  const auto metrics = evaluate_run(run, ring_image(180, 1000).roll({9, -7}, {-2, -1}), "truth");
+  EXPECT_EQ(metrics["samples"], "aligned, and the truth with them");
+  EXPECT_NEAR(metrics["mse"].get<double>(), 1e-4 * (1 + 1.0 / count), 4.5e-4 * 0.044);
+  EXPECT_GT(metrics["coverage_3sd"].get<double>(), 0.98);
+  const auto page = io::read_file(run / "report.html");
+  EXPECT_NE(page.find(">Error beyond 3 SD<"), std::string::npos);
+  io::write_file(run / "modes.json", R"({"modes": [], "per_sample": {"shift": [[1]]}})");
+  EXPECT_THROW(evaluate_run(run, samples[0], "truth"), InputError);
 }
 
 TEST(RunModes, ASampleWithoutARingHasNoNumbers) {

@@ -9,7 +9,7 @@ namespace {
 
 /// Whether simulations can share a batch of chains: each chain has its own data and nothing else in common.
 bool can_share(const Problem& problem, const Likelihood& likelihood) {
-  return takes_many_measurements(likelihood) && problem.sampler->shared_count() == 0;
+  return takes_many_measurements(likelihood) && problem.sampler->shared_count(problem.plan.chains) == 0;
 }
 
 /// As many chains as keep the processor busy, but not all simulations at once: what is unfinished when the program is

@@ -42,7 +42,7 @@ void measure_rings(Quality& quality, const SkyCase& sky, const Tensor& samples) 
 
 /// Chains stepped together: where the gradient goes through the network, all its layers are kept for each.
 int64_t chains_at_once(const Sampler& sampler, int64_t chains, const Placement& placement) {
-  if (sampler.shared_count() > 0) return chains;  // what they share is fitted once
+  if (sampler.shared_count(chains) > 0) return chains;  // what they share is fitted once
   return std::min<int64_t>(chains, placement.device.is_cpu() ? 8 : 128);
 }
 
