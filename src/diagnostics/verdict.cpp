@@ -33,10 +33,9 @@ Verdict split_verdict(const Convergence& c, Chains came) {
   if (came == Chains::annealed && judged == "bad")
     return {
         "warning", "convergence",
-        found + fmt::format("; {} is the aim: the chains stay where the annealing left them, so mean and SD are those "
-                            "of {} separate draws, as good as the annealing was slow: compare a run of twice the "
-                            "steps",
-                            c.rhat_threshold, c.chains)};
+        fmt::format("mean and SD are those of {} separate draws, as good as the annealing was slow (compare a run of "
+                    "twice the steps): the chains stay where it left them, {} where {} is the aim",
+                    c.chains, found, c.rhat_threshold)};
   return {
       judged, "convergence",
       found + fmt::format("; {} is the aim: the chains do not yet agree, run longer or start later", c.rhat_threshold)};
@@ -97,7 +96,8 @@ Verdict mean_verdict(const Convergence& c) {
 
 Verdict sd_verdict(const Convergence& c) {
   constexpr double aim = 0.05;
-  const auto judged = level(c.mcse_sd_relative, aim, 0.1, 0.25);
+  // Known to a third, it still tells which pixels to believe; five chains or fewer do not know it so well.
+  const auto judged = level(c.mcse_sd_relative, aim, 0.1, 0.35);
   auto text = fmt::format("the SD map has {} Monte-Carlo error", percent(c.mcse_sd_relative));
   if (judged != "good")
     text += fmt::format("; {} {} few: {}", chains(c.chains), c.chains == 1 ? "is" : "are",
