@@ -9,10 +9,10 @@
 namespace penumbra::app::interferometry {
 namespace {
 
-constexpr int64_t side = 32;
+constexpr int64_t analytic_side = 32;
 
 const AnalyticProblem& problem() {
-  static const auto made = analytic_problem(side, 1);
+  static const auto made = analytic_problem(analytic_side, 1);
   return made;
 }
 
@@ -33,10 +33,12 @@ TEST(AnalyticProblem, AmplitudesAndPriorDoNotSeeTheTurn) {
   EXPECT_NEAR(g->value(x).item<double>() / g->value(turned).item<double>(), 1, 1e-9);
   const auto both = problem().sky.likelihood;
   EXPECT_GT(both->value(turned).item<double>(), 10 * both->value(x).item<double>());
-  const auto prior = problem().prior.mixture({1, side, side}, 1e-6, exact);
+  const auto prior = problem().prior.mixture({1, analytic_side, analytic_side}, 1e-6, exact);
   for (const double sigma : {0.1, 3.0})
     EXPECT_NEAR(prior->log_density(x, sigma)->item<double>(), prior->log_density(turned, sigma)->item<double>(), 1e-6);
-  EXPECT_NEAR(problem().prior.projection(problem().prior.turned.view({1, 1, side, side})).item<double>(), -1, 1e-12);
+  EXPECT_NEAR(
+      problem().prior.projection(problem().prior.turned.view({1, 1, analytic_side, analytic_side})).item<double>(), -1,
+      1e-12);
 }
 
 TEST(AnalyticProblem, AnnealedChainsDivideEvenlyBetweenTheOrientations) {

@@ -9,6 +9,7 @@
 #include "io/image.h"
 #include "io/npy.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/program.h"
 #include "vlbi/closures.h"
@@ -16,7 +17,8 @@
 namespace penumbra::app::interferometry {
 namespace {
 
-const Placement placement{at::kDouble, at::kCPU};
+using test::in_double;
+
 constexpr int64_t side = 32;
 
 const Tensor& hole() {
@@ -25,7 +27,7 @@ const Tensor& hole() {
 }
 
 const SkyCase& sky() {
-  static const auto made = observe_sky(hole(), m87_setup(), 5, placement);
+  static const auto made = observe_sky(hole(), m87_setup(), 5, in_double);
   return made;
 }
 
@@ -73,7 +75,7 @@ TEST(SkyCase, StationErrorsLeaveClosuresAsTheyAre) {
 TEST(SkyCase, TheTruthExplainsTheData) {
   double sum = 0;
   for (uint64_t seed = 0; seed < 4; ++seed) {
-    const auto misfits = observe_sky(hole(), m87_setup(), seed, placement).likelihood->misfit(hole().unsqueeze(0));
+    const auto misfits = observe_sky(hole(), m87_setup(), seed, in_double).likelihood->misfit(hole().unsqueeze(0));
     for (const auto& misfit : misfits) {
       if (misfit.term == "flux")
         EXPECT_LT(misfit.chi2.item<double>(), 1e-12);
@@ -127,9 +129,9 @@ TEST(Judge, WhatDivergedHasNoNumbers) {
 TEST(Sample, RmlKnowsTheFluxAndFitsTheData) {
   const Method method{"MEM", "{kind: rml, entropy: 0.3, steps: 6, inner_steps: 300}"};
   const auto prior = make_prior(
-      Settings::from_text("{kind: gaussian, image_shape: [1, 32, 32], mean: 0, variance: 1}", "test"), placement);
+      Settings::from_text("{kind: gaussian, image_shape: [1, 32, 32], mean: 0, variance: 1}", "test"), in_double);
   const auto prepared = prepare(method, sky(), prior, 1);
-  const auto sampled = sample(prepared, prior, {.chains = 7, .seed = 1, .placement = placement}, [](auto, auto) {});
+  const auto sampled = sample(prepared, prior, {.chains = 7, .seed = 1, .placement = in_double}, [](auto, auto) {});
   EXPECT_FALSE(prepared.entry->random);
   ASSERT_EQ(sampled.samples.sizes(), (at::IntArrayRef{1, 1, side, side}));
   EXPECT_TRUE(test::contains(prepared.resolved, fmt::format("prior_mean: {:.6g}", sky().mean_pixel())))
@@ -146,11 +148,11 @@ TEST(Sample, ChainsDoNotDependOnTheirBatch) {
                       "{kind: apmc-red, steps: 12, step_size: 1e-5, schedule: {sigma_0: 1, sigma_min: 0.1, xi: 0.8, "
                       "alpha_0: 100}}"};
   const auto prior = make_prior(
-      Settings::from_text("{kind: gaussian, image_shape: [1, 32, 32], mean: 0.1, variance: 0.05}", "test"), placement);
+      Settings::from_text("{kind: gaussian, image_shape: [1, 32, 32], mean: 0.1, variance: 0.05}", "test"), in_double);
   const auto prepared = prepare(method, sky(), prior, 1);
   const auto quietly = [](int64_t, int64_t) {};
-  const auto ten = sample(prepared, prior, {.chains = 10, .seed = 1, .placement = placement}, quietly);
-  const auto eight = sample(prepared, prior, {.chains = 8, .seed = 1, .placement = placement}, quietly);
+  const auto ten = sample(prepared, prior, {.chains = 10, .seed = 1, .placement = in_double}, quietly);
+  const auto eight = sample(prepared, prior, {.chains = 8, .seed = 1, .placement = in_double}, quietly);
   ASSERT_EQ(ten.last.size(0), 10);
   EXPECT_LT(test::relative_error(ten.last.narrow(0, 0, 8), eight.last), 1e-9);
 }

@@ -9,13 +9,16 @@
 #include "models/dense.h"
 #include "priors/gaussian_mixture.h"
 #include "samplers/pmc.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/program.h"
 
 namespace penumbra::app::calibration {
 namespace {
 
-const Placement placement{at::kDouble, at::kCPU};
+using test::in_double;
+using test::numbers;
+
 const Shape image_shape{1, 3, 4};
 constexpr int64_t n = 12;
 // The standard error of the coverage of 90 % intervals is 0.4 % with so many, found from the spread between
@@ -51,23 +54,19 @@ class Doubtful final : public Sampler {
   Factors factors_;
 };
 
-Tensor numbers(const Shape& shape, int64_t k) {
-  return normal({5, 0, k}, Stream::probe, at::empty(shape, at::kDouble));
-}
-
 /// Of variance one to two in its directions, and not diagonal.
 std::shared_ptr<const Score> gaussian_prior() {
-  const auto F = numbers({n, 3}, 1) / 2;
+  const auto F = numbers(5, {n, 3}, 1) / 2;
   const auto C = at::eye(n, at::kDouble) + F.matmul(F.t()) / 3;
   return std::make_shared<GaussianMixture>(image_shape,
-                                           std::vector<Component>{{1, numbers({n}, 2), Covariance::full(C)}});
+                                           std::vector<Component>{{1, numbers(5, {n}, 2), Covariance::full(C)}});
 }
 
 /// Three components that overlap, so that chains pass between them, of different weights and widths.
 std::shared_ptr<const Score> mixture_prior() {
   const auto narrow = Covariance::diagonal(at::full({n}, 0.6, at::kDouble));
   const auto wide = Covariance::diagonal(at::full({n}, 1.5, at::kDouble));
-  const auto shift = numbers({n}, 3);
+  const auto shift = numbers(5, {n}, 3);
   const auto v = 1.2 * shift / shift.norm();
   return std::make_shared<GaussianMixture>(
       image_shape, std::vector<Component>{{3, v, narrow}, {2, -v, narrow}, {1, at::zeros({n}, at::kDouble), wide}});
@@ -75,7 +74,7 @@ std::shared_ptr<const Score> mixture_prior() {
 
 /// Eight numbers of twelve pixels; curvatures of g from 0 to about 3, so that prior and data both count.
 std::shared_ptr<const Likelihood> likelihood() {
-  const auto A = std::make_shared<DenseModel>(image_shape, numbers({8, n}, 4) / std::sqrt(double(n)));
+  const auto A = std::make_shared<DenseModel>(image_shape, numbers(5, {8, n}, 4) / std::sqrt(double(n)));
   return std::make_shared<GaussianLikelihood>(A, Tensor(), 1.0);
 }
 
@@ -93,7 +92,7 @@ Subject subject(const std::shared_ptr<const Score>& prior, Doubtful::Factors fac
   s.start.kind = Start::Kind::prior;
   s.plan.steps = 500;
   s.plan.chains = chains;
-  s.placement = placement;
+  s.placement = in_double;
   return s;
 }
 
@@ -252,7 +251,7 @@ TEST(CalibrationSimulations, DoNotDependOnTheBatch) {
 TEST(CalibrationSimulations, TruthsAreNotTheChainsStarts) {
   const auto s = subject(gaussian_prior());
   const auto truths = draw_truths(s, 3, 32).value();
-  const auto starts = initial_state(s.start, *s.prior, s.seed, 0, 3, placement).x;
+  const auto starts = initial_state(s.start, *s.prior, s.seed, 0, 3, in_double).x;
   EXPECT_GT((truths - starts).abs().min().item<double>(), 1e-3);
 }
 
@@ -275,7 +274,7 @@ TEST(CalibrationSimulations, MoreDrawsOfAChainComeFromItsRecordedPart) {
 
 TEST(CalibrationStatistics, AreWhatTheirNamesSay) {
   const Statistics statistics({.pixels = 5, .projections = 3}, {2, 3, 4}, 1);
-  const auto x = numbers({6, 2, 3, 4}, 7), g = numbers({6}, 8);
+  const auto x = numbers(5, {6, 2, 3, 4}, 7), g = numbers(5, {6}, 8);
   const auto values = statistics(x, g);
   ASSERT_EQ(values.sizes(), (std::vector<int64_t>{6, 10}));
   const auto& names = statistics.names();

@@ -14,7 +14,7 @@
 namespace penumbra::app {
 namespace {
 
-constexpr auto gaussian_prior =
+constexpr auto correlated_prior =
     "{kind: gaussian, image_shape: [1, 1, 2], mean: [1, -1], covariance: [2, 0.3, 0.3, 1.5]}";
 /// The same law as a mixture, which the program does not recognise as a Gaussian.
 constexpr auto twice_the_prior =
@@ -47,7 +47,7 @@ TEST(Pilot, RunsAFewOfTheImagesOfAStartFile) {
   auto start = at::zeros({40, 1, 1, 2}, at::kDouble);
   start.narrow(0, 36, 4).fill_(1e12);
   io::write_npy(folder / "start.npy", start);
-  std::ofstream(folder / "config.yaml") << "prior: " << gaussian_prior
+  std::ofstream(folder / "config.yaml") << "prior: " << correlated_prior
                                         << "\nlikelihood: {kind: none}\nchains: 40\nsampler: {kind: pmc-red, sigma: "
                                            "0.1, step_size: 0.1, steps: 20, start: {kind: file, file: start.npy}}\n";
   ConfigOptions options;
@@ -59,7 +59,7 @@ TEST(Pilot, RunsAFewOfTheImagesOfAStartFile) {
 }
 
 TEST(Certificate, OfAGaussianProblemIsExactAndHolds) {
-  const auto certificate = make_certificate(problem(gaussian_prior, pmc_red), {});
+  const auto certificate = make_certificate(problem(correlated_prior, pmc_red), {});
   const auto all = test::vectors("bounds.json");
   EXPECT_EQ(certificate.theorem, theory::Theorem::t1);
   EXPECT_NEAR(*certificate.L_g.value / all["L_g"].get<double>(), 1, 1e-6);
@@ -80,7 +80,7 @@ TEST(Certificate, OfAGaussianProblemIsExactAndHolds) {
 
 TEST(Certificate, EstimatesComeNearTheExactConstants) {
   for (const auto* sampler : {pmc_red, apmc_pnp}) {
-    const auto exact = make_certificate(problem(gaussian_prior, sampler), {});
+    const auto exact = make_certificate(problem(correlated_prior, sampler), {});
     const auto estimate = make_certificate(problem(twice_the_prior, sampler), {.chains = 400});
     EXPECT_EQ(estimate.R_g.status, "estimated");
     EXPECT_FALSE(estimate.measured.has_value());
@@ -96,7 +96,7 @@ TEST(Certificate, EstimatesComeNearTheExactConstants) {
 }
 
 TEST(Certificate, AUniformStartAddsItsOwnEntropyGap) {
-  auto uniform = problem(gaussian_prior, pmc_red);
+  auto uniform = problem(correlated_prior, pmc_red);
   uniform.start.kind = Start::Kind::uniform;
   uniform.start.low = 3;
   uniform.start.high = 7;
@@ -108,7 +108,8 @@ TEST(Certificate, AUniformStartAddsItsOwnEntropyGap) {
 }
 
 TEST(Certificate, AStepAboveTheLimitIsSaid) {
-  auto large = problem(gaussian_prior, "{kind: pmc-pnp, sigma: 0.1, step_size: 0.5, steps: 50, start: {kind: prior}}");
+  auto large =
+      problem(correlated_prior, "{kind: pmc-pnp, sigma: 0.1, step_size: 0.5, steps: 50, start: {kind: prior}}");
   const auto certificate = make_certificate(large, {});
   EXPECT_FALSE(certificate.admissible[1].satisfied);
   EXPECT_LT(certificate.gamma, certificate.stable_below);
@@ -130,7 +131,7 @@ class Learned final : public Score {
 };
 
 TEST(Certificate, OfALearnedScoreLeavesOutWhatIsUnknown) {
-  auto learned = problem(gaussian_prior, pmc_red);
+  auto learned = problem(correlated_prior, pmc_red);
   learned.posterior.prior = std::make_shared<Learned>(learned.posterior.prior);
   learned.sampler = std::make_shared<Pmc>(learned.posterior, 1, Pmc::Options{.gamma = 0.1, .sigma = 0.1});
   const auto certificate = make_certificate(learned, {});
@@ -145,7 +146,7 @@ TEST(Certificate, OfALearnedScoreLeavesOutWhatIsUnknown) {
 }
 
 TEST(Certificate, AFreshScoreErrorIsExtraTemperatureAndSaidToBeNoLipschitzMap) {
-  const std::string prior = gaussian_prior;
+  const std::string prior = correlated_prior;
   const auto clean = make_certificate(problem(prior, pmc_red), {});
   const auto with = [&](const char* kind) {
     const auto error = fmt::format(", error: {{kind: {}, eps_max: 1}}}}", kind);
@@ -163,7 +164,7 @@ TEST(Certificate, AFreshScoreErrorIsExtraTemperatureAndSaidToBeNoLipschitzMap) {
 
 TEST(Certificate, ASamplerOutsideTheTheoremsGetsNoBound) {
   const auto certificate = make_certificate(
-      problem(gaussian_prior, "{kind: pnp-ula, sigma: 0.1, step_size: 0.1, steps: 50, start: {kind: prior}}"), {});
+      problem(correlated_prior, "{kind: pnp-ula, sigma: 0.1, step_size: 0.1, steps: 50, start: {kind: prior}}"), {});
   EXPECT_FALSE(certificate.theorem.has_value());
   EXPECT_TRUE(to_json(certificate)["bound"].is_null());
 }

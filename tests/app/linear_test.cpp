@@ -9,27 +9,25 @@
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/program.h"
 
 namespace penumbra::app::linear {
 namespace {
 
-const Placement placement{at::kDouble, at::kCPU};
+using test::in_double;
+using test::numbers;
 
 std::shared_ptr<const ForwardModel> model() {
   const auto like = at::empty({9, 16}, at::kDouble);
   return std::make_shared<DenseModel>(Shape{1, 4, 4}, normal({1, 0, 0}, Stream::probe, like) / 3);
 }
 
-Tensor numbers(const Shape& shape, int64_t k) {
-  return normal({2, 0, k}, Stream::probe, at::empty(shape, at::kDouble));
-}
-
 TEST(ManyImages, IsTheLikelihoodOfEachImageForItsOwnChains) {
   const auto A = model();
-  const auto y = numbers({3, 9}, 0), x = numbers({6, 1, 4, 4}, 1);
-  const ManyImages together(A, y, {0.1, squared_norm(*A, placement)}, 2);
+  const auto y = numbers(2, {3, 9}, 0), x = numbers(2, {6, 1, 4, 4}, 1);
+  const ManyImages together(A, y, {0.1, squared_norm(*A, in_double)}, 2);
   for (int64_t image = 0; image < 3; ++image) {
     const GaussianLikelihood alone(A, y[image], 0.1);
     const auto own = x.narrow(0, 2 * image, 2);
@@ -47,10 +45,10 @@ TEST(ScaledDenoiser, AnswersAtAnotherLevelAsTheDenoiserOfTheScaledImages) {
     return make_prior(
         Settings::from_text(
             fmt::format("{{kind: gaussian, image_shape: [1, 4, 4], mean: -1, variance: {:.17g}}}", variance), "test"),
-        placement);
+        in_double);
   };
   const ScaledDenoiser scaled(prior(mu * mu * v), level);
-  const auto x = numbers({2, 1, 4, 4}, 7), expected = -1 + (x + 1) * v / (v + sigma * sigma);
+  const auto x = numbers(2, {2, 1, 4, 4}, 7), expected = -1 + (x + 1) * v / (v + sigma * sigma);
   EXPECT_LT(test::relative_error(scaled.denoise(x, sigma), expected), 1e-12);
   EXPECT_LT(test::relative_error(scaled.score(x, sigma), (expected - x) / (sigma * sigma)), 1e-11);
 }
@@ -77,15 +75,15 @@ TEST(MethodFile, NamesSamplersAndGivesTheDenoiserToPnpAndRed) {
 Problem problem() {
   Problem p;
   p.task = {"cs-0.1", "m/n = 0.1", Subject::face, "random_field", "dense"};
-  p.placement = placement;
-  p.prior = make_prior(Settings::from_text("{kind: random_field, side: 4, modes: 4}", "test"), placement);
+  p.placement = in_double;
+  p.prior = make_prior(Settings::from_text("{kind: random_field, side: 4, modes: 4}", "test"), in_double);
   p.denoiser = p.prior;
   p.A = model();
-  p.truths = 0.3 * numbers({3, 1, 4, 4}, 3);
+  p.truths = 0.3 * numbers(2, {3, 1, 4, 4}, 3);
   p.names = {"a", "b", "c"};
   p.beta = 0.1;
-  p.y = p.A->apply(p.truths) + 0.1 * numbers({3, 9}, 4);
-  p.norm_sq = squared_norm(*p.A, placement);
+  p.y = p.A->apply(p.truths) + 0.1 * numbers(2, {3, 9}, 4);
+  p.norm_sq = squared_norm(*p.A, in_double);
   return p;
 }
 

@@ -21,15 +21,16 @@ namespace {
 using nlohmann::json;
 
 constexpr double fov = 128;
-constexpr int64_t side = 32, count = 40;
+constexpr int64_t ring_side = 32, count = 40;
 
 /// A ring of diameter 42 with its light in the direction `degrees` East of North and a little noise.
 Tensor ring_image(double degrees, int64_t chain) {
-  const auto place = (static_cast<double>(side - 1) / 2 - at::arange(side, at::kDouble)) * fov / side;
+  const auto place = (static_cast<double>(ring_side - 1) / 2 - at::arange(ring_side, at::kDouble)) * fov / ring_side;
   const auto east = place.unsqueeze(0), north = place.unsqueeze(1);
   const auto r = (east.square() + north.square()).sqrt(), phi = at::atan2(east, north);
   const auto ring = at::exp(-(r - 21).square() / 72) * (1 + 0.8 * at::cos(phi - degrees * M_PI / 180));
-  return (ring + 0.01 * normal({1, chain, 0}, Stream::truth, at::empty({1, side, side}, at::kDouble))[0]).unsqueeze(0);
+  return (ring + 0.01 * normal({1, chain, 0}, Stream::truth, at::empty({1, ring_side, ring_side}, at::kDouble))[0])
+      .unsqueeze(0);
 }
 
 /// Chains 0, 3, 6... have their light in the North, the others in the South: 14 and 26.
@@ -42,7 +43,7 @@ Tensor two_kinds() {
 /// chi^2 is the brightness of one pixel: enough to be told apart.
 class OnePixel final : public Likelihood {
  public:
-  OnePixel() : Likelihood({1, side, side}) {}
+  OnePixel() : Likelihood({1, ring_side, ring_side}) {}
   std::vector<Misfit> misfit(const Tensor& x) const override { return {{"pixel", flat(x).select(1, 5), 1}}; }
   Tensor simulate(const Tensor& x, const Cursor&) const override { return x; }
 
@@ -60,7 +61,7 @@ ModesPlan sky_plan() {
 }
 
 std::filesystem::path sky_run() {
-  const auto run = test::write_synthetic_run({.shape = {1, side, side}, .chains = count, .evaluated = false});
+  const auto run = test::write_synthetic_run({.shape = {1, ring_side, ring_side}, .chains = count, .evaluated = false});
   io::write_npy(run / "samples.npy", two_kinds().to(at::kFloat));
   return run;
 }
@@ -79,7 +80,7 @@ TEST(RunModes, WritesTheModesAndTheirRings) {
   EXPECT_EQ(modes["per_sample"]["label"][1], 0);
   EXPECT_EQ(modes["map"]["x"].size(), static_cast<size_t>(count));
   EXPECT_NEAR(modes["per_sample"]["chi2"]["pixel"][7].get<double>(), flat(samples)[7][5].item<double>(), 1e-12);
-  EXPECT_EQ(io::read_npy(run / "modes" / "mean-2.npy").sizes(), (Shape{1, side, side}));
+  EXPECT_EQ(io::read_npy(run / "modes" / "mean-2.npy").sizes(), (Shape{1, ring_side, ring_side}));
   EXPECT_NE(found.verdict.text.find("2 modes of weight 0.65 +- 0.08, 0.35 +- 0.08"), std::string::npos)
       << found.verdict.text;
 

@@ -14,7 +14,7 @@ Tensor draws(int64_t count, int64_t side, uint64_t seed = 3) {
 }
 
 /// Of a normal law about `mean`; remembers the largest batch that it was given.
-OddsSource source(double mean, int64_t* largest = nullptr) {
+OddsSource normal_source(double mean, int64_t* largest = nullptr) {
   return {.score =
               [mean, largest](const Tensor& x) {
                 if (largest) *largest = std::max(*largest, x.size(0));
@@ -24,7 +24,7 @@ OddsSource source(double mean, int64_t* largest = nullptr) {
 }
 
 TEST(SteinCheck, RightSamplesPassAndShiftedOnesDoNot) {
-  const auto right = check_stein(draws(60, 3), source(0), {});
+  const auto right = check_stein(draws(60, 3), normal_source(0), {});
   ASSERT_TRUE(right.found);
   EXPECT_GT(right.found->p_value, 0.01);
   const auto good = verdict_on(right);
@@ -33,7 +33,7 @@ TEST(SteinCheck, RightSamplesPassAndShiftedOnesDoNot) {
   EXPECT_NEAR(*right.visible_sd_factor(), 3.58, 0.02);
   EXPECT_NE(good.text.find("an SD more than 3.6 times too large"), std::string::npos) << good.text;
 
-  const auto shifted = check_stein(draws(60, 3), source(0.7), {});
+  const auto shifted = check_stein(draws(60, 3), normal_source(0.7), {});
   ASSERT_TRUE(shifted.found);
   EXPECT_TRUE(shifted.found->rejected());
   const auto bad = verdict_on(shifted);
@@ -49,7 +49,7 @@ TEST(SteinCheck, RightSamplesPassAndShiftedOnesDoNot) {
 }
 
 TEST(SteinCheck, ManyUnknownsHideAnyWrongSd) {
-  const auto check = check_stein(draws(20, 16), source(0), {});
+  const auto check = check_stein(draws(20, 16), normal_source(0), {});
   EXPECT_FALSE(check.visible_sd_factor());
   EXPECT_NE(verdict_on(check).text.find("no wrong SD"), std::string::npos) << verdict_on(check).text;
   EXPECT_EQ(verdict_on(check).level, "note") << "a blind test is no praise";
@@ -58,10 +58,10 @@ TEST(SteinCheck, ManyUnknownsHideAnyWrongSd) {
 
 TEST(SteinCheck, TakesABoundedNumberOfSamplesInTheSamplersBatches) {
   int64_t largest = 0;
-  const auto check = check_stein(draws(130, 2), source(0, &largest), {.batch = 7});
+  const auto check = check_stein(draws(130, 2), normal_source(0, &largest), {.batch = 7});
   EXPECT_EQ(check.samples, most_for_stein);
   EXPECT_EQ(largest, 7);
-  const auto whole = check_stein(draws(130, 2), source(0, &largest), {});
+  const auto whole = check_stein(draws(130, 2), normal_source(0, &largest), {});
   EXPECT_EQ(largest, most_for_stein);
   EXPECT_DOUBLE_EQ(check.found->u_statistic, whole.found->u_statistic);
 }
@@ -74,9 +74,9 @@ TEST(SteinCheck, SaysWhyItCannotJudge) {
     EXPECT_FALSE(to_json(check)["judged"].get<bool>());
     return to_json(check)["why_not"].get<std::string>();
   };
-  EXPECT_EQ(why(draws(7, 2), source(0)), "7 chains are too few to judge by; 8 are needed");
+  EXPECT_EQ(why(draws(7, 2), normal_source(0)), "7 chains are too few to judge by; 8 are needed");
   EXPECT_EQ(why(draws(9, 2), {.sigma = 0, .missing = "no score"}), "no score");
-  EXPECT_EQ(why(at::ones({9, 1, 2, 2}, at::kDouble), source(0)), "most samples are the same");
+  EXPECT_EQ(why(at::ones({9, 1, 2, 2}, at::kDouble), normal_source(0)), "most samples are the same");
   EXPECT_EQ(why(draws(9, 2), {.score = [](const Tensor& x) { return x / 0; }}),
             "the posterior's score is not finite at every sample");
 }

@@ -49,11 +49,8 @@ double sum_over_crossings(const Scene& scene, const SkyPoint& at) {
   return sum * std::sqrt(2 * pi / eta) * scene.thickness;
 }
 
-struct View {
-  double spin, inclination;
-};
-
-class ThinFlow : public testing::TestWithParam<View> {};
+/// Of these spins and inclinations.
+class ThinFlow : public testing::TestWithParam<std::pair<double, double>> {};
 
 TEST_P(ThinFlow, ShinesAsTheSumOverItsImages) {
   const auto [spin, inclination] = GetParam();
@@ -79,7 +76,8 @@ TEST_P(ThinFlow, ShinesAsTheSumOverItsImages) {
   EXPECT_GT(compared, 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(Views, ThinFlow, testing::Values(View{0, 0.4}, View{0.9, 0.8}, View{-0.7, 1.1}));
+INSTANTIATE_TEST_SUITE_P(Views, ThinFlow,
+                         testing::Values(std::pair{0.0, 0.4}, std::pair{0.9, 0.8}, std::pair{-0.7, 1.1}));
 
 TEST(Emission, OfAJetAddsToThatOfTheFlow) {
   auto scene = thin(0.5, 0.7, 0.1);

@@ -104,32 +104,31 @@ TEST(Commands, InfoSaysWhatThingsAre) {
   const auto config = small_problem();
   const auto run = config.parent_path() / "run";
   ASSERT_EQ(penumbra({"sample", config.string(), "--out", run.string()}).code, 0);
-  EXPECT_EQ(parsed(penumbra({"info", run.string(), "--json"}))["outcome"], "finished");
-  EXPECT_EQ(parsed(penumbra({"info", config.string(), "--json"}))["sampler"], "apmc-pnp");
+  EXPECT_EQ(info(run)["outcome"], "finished");
+  EXPECT_EQ(info(config)["sampler"], "apmc-pnp");
   // Prior and likelihood are a whole configuration; a prior alone is a prior.
   const auto file = config.parent_path() / "short.yaml";
   write_text(file, "prior: {kind: random_field, side: 8}\nlikelihood: {kind: none}\n");
-  const auto brief = parsed(penumbra({"info", file.string(), "--json"}));
+  const auto brief = info(file);
   EXPECT_EQ(brief["kind"], "configuration");
   EXPECT_EQ(brief["sampler"], "apmc-pnp");
   write_text(file, "prior: {kind: random_field, side: 8}\n");
-  EXPECT_EQ(parsed(penumbra({"info", file.string(), "--json"}))["kind"], "prior");
-  EXPECT_EQ(parsed(penumbra({"info", (run / "samples.npy").string(), "--json"}))["shape"],
-            (std::vector<int64_t>{6, 1, 12, 12}));
+  EXPECT_EQ(info(file)["kind"], "prior");
+  EXPECT_EQ(info(run / "samples.npy")["shape"], (std::vector<int64_t>{6, 1, 12, 12}));
 }
 
 TEST(Commands, InfoSaysWhatWeightsAre) {
-  const auto info = parsed(penumbra({"info", corpus("torch_file/training.ckpt").string(), "--json"}));
-  EXPECT_EQ(info["tensors"], 4);
-  EXPECT_EQ(info["parameters"], 7);
-  EXPECT_EQ(info["types"], nlohmann::json({{"Float", 4}}));
-  EXPECT_EQ(info["chosen"].get<std::string>(), "state_dict_ema, prefix 'module.model.'");
-  EXPECT_TRUE(info["not_executed"].is_array());
-  const auto header = parsed(penumbra({"info", corpus("safetensors/two.safetensors").string(), "--json"}))["header"];
+  const auto about = info(corpus("torch_file/training.ckpt"));
+  EXPECT_EQ(about["tensors"], 4);
+  EXPECT_EQ(about["parameters"], 7);
+  EXPECT_EQ(about["types"], nlohmann::json({{"Float", 4}}));
+  EXPECT_EQ(about["chosen"].get<std::string>(), "state_dict_ema, prefix 'module.model.'");
+  EXPECT_TRUE(about["not_executed"].is_array());
+  const auto header = info(corpus("safetensors/two.safetensors"))["header"];
   EXPECT_EQ(header, nlohmann::json({{"a", {1}}}));
   const auto unnamed = scratch() / "epoch_12";
   fs::copy(corpus("torch_file/training.ckpt"), unnamed);
-  EXPECT_EQ(parsed(penumbra({"info", unnamed.string(), "--json"}))["tensors"], 4);
+  EXPECT_EQ(info(unnamed)["tensors"], 4);
   write_text(unnamed, "a text");
   const auto text = penumbra({"info", unnamed.string()});
   EXPECT_EQ(text.code, 2);

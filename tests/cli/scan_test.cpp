@@ -20,12 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-json info(const fs::path& path) {
-  const auto result = penumbra({"info", path.string(), "--json"});
-  EXPECT_EQ(result.code, 0) << result.err;
-  return json::parse(result.out);
-}
-
 /// k-space [2, 8, 6] without column 1: 2 to 4 are sampled around the middle, 3.
 Tensor undersampled() {
   auto samples = numbered_kspace({2, 8, 6});

@@ -25,12 +25,6 @@ class Sky : public testing::Test {
   }
 };
 
-json info(const fs::path& path) {
-  const auto result = penumbra({"info", path.string(), "--json"});
-  EXPECT_EQ(result.code, 0) << result.err;
-  return json::parse(result.out);
-}
-
 TEST_F(Sky, InfoDescribesVisibilities) {
   const auto path = scratch() / "x.uvfits";
   vlbi::write_uvfits(path, vlbi::example_observation());

@@ -9,13 +9,13 @@
 #include "core/random.h"
 #include "diagnostics/rank_histogram.h"
 #include "support/message.h"
+#include "support/numbers.h"
 
 namespace penumbra::diagnostics {
 namespace {
 
-Tensor normals(const Shape& shape, int64_t k) {
-  return normal({11, 0, k}, Stream::probe, at::empty(shape, at::kDouble));
-}
+using test::numbers;
+
 Tensor uniforms(const Shape& shape, int64_t k) {
   return uniform({11, 0, k}, Stream::resample, at::empty(shape, at::kDouble));
 }
@@ -27,13 +27,13 @@ Standings simulated(double bias, double width) {
   std::vector<Tensor> places, z;
   std::vector<double> tarp;
   for (int64_t i = 0; i < simulations; ++i) {
-    const auto m = 3 * normals({statistics}, 10 * i), truth = m + normals({statistics}, 10 * i + 1);
-    const auto x = m + bias + width * normals({draws, statistics}, 10 * i + 2);
+    const auto m = 3 * numbers(11, {statistics}, 10 * i), truth = m + numbers(11, {statistics}, 10 * i + 1);
+    const auto x = m + bias + width * numbers(11, {draws, statistics}, 10 * i + 2);
     const auto standing = diagnostics::standing(truth, x, uniforms({2, statistics}, 10 * i + 3));
     places.push_back(standing.place);
     z.push_back(standardised_error(standing, draws));
     tarp.push_back(
-        tarp_place(truth, x, 3 * normals({statistics}, 10 * i + 4), uniforms({1, 1}, 10 * i + 5).item<double>()));
+        tarp_place(truth, x, 3 * numbers(11, {statistics}, 10 * i + 4), uniforms({1, 1}, 10 * i + 5).item<double>()));
   }
   return {at::stack(places), at::stack(z), at::tensor(tarp, at::kDouble)};
 }
@@ -93,7 +93,7 @@ TEST(Calibration, TarpCountsDrawsNearerToTheReference) {
 TEST(Calibration, FewDrawsWithoutSpreadHaveNoStandardisedError) {
   const auto s = standing(at::zeros({2}, at::kDouble), at::ones({6, 2}, at::kDouble), uniforms({2, 2}, 0));
   EXPECT_TRUE(standardised_error(s, 6).isnan().all().item<bool>());
-  const auto few = standing(at::zeros({2}, at::kDouble), normals({3, 2}, 0), uniforms({2, 2}, 0));
+  const auto few = standing(at::zeros({2}, at::kDouble), numbers(11, {3, 2}, 0), uniforms({2, 2}, 0));
   EXPECT_TRUE(standardised_error(few, 3).isnan().all().item<bool>());
 }
 

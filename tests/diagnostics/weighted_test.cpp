@@ -6,15 +6,16 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "diagnostics/quantiles.h"
+#include "support/numbers.h"
 
 namespace penumbra::diagnostics {
 namespace {
 
+using test::largest;
+
 const std::vector<double> probabilities{0, 0.025, 0.5, 0.8, 1};
 
 Tensor draws() { return normal({1, 0, 0}, Stream::truth, at::empty({5, 8, 1, 3, 2}, at::kDouble)); }
-
-double largest(const Tensor& x) { return x.abs().max().item<double>(); }
 
 TEST(Weighted, EqualWeightsAreNone) {
   const auto x = draws();

@@ -29,7 +29,7 @@ fs::path pair(const std::string& header, const std::string& data) {
   return stem;
 }
 
-std::string error_of(const std::string& header, const std::string& data = floats({1, 2})) {
+std::string cfl_error(const std::string& header, const std::string& data = floats({1, 2})) {
   const auto stem = pair(header, data);
   return message_of([&] { read_cfl(stem); });
 }
@@ -79,32 +79,32 @@ TEST(Cfl, ReadsHeadersAsOtherProgramsWriteThem) {
   for (const auto* header :
        {"# Dimensions\n1\n", "# Dimensions\r\n1 1 1\r\n", "# Creator\nBART\n# Dimensions\n 1\t1 \n",
         "# Dimensions\n1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n# Command\nfft 7 a b\n", "# Dimensions\n1"})
-    EXPECT_EQ(error_of(header), "") << header;
+    EXPECT_EQ(cfl_error(header), "") << header;
 }
 
 TEST(Cfl, RefusesSizesThatCannotBe) {
   for (const auto* sizes : {"-1", "0", "2 -3", "1.5", "two", "1 2x", "99999999999999999999", "0x10", "+1"})
-    EXPECT_TRUE(contains(error_of(fmt::format("# Dimensions\n{}\n", sizes)), "scan.1.hdr: dimensions: expected"))
+    EXPECT_TRUE(contains(cfl_error(fmt::format("# Dimensions\n{}\n", sizes)), "scan.1.hdr: dimensions: expected"))
         << sizes;
-  EXPECT_TRUE(contains(error_of("# Dimensions\n4611686018427387904 2\n"), "is too large"));
-  EXPECT_TRUE(contains(error_of("# Dimensions\n1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n"), "at most 16 numbers"));
-  EXPECT_TRUE(contains(error_of("# Dimensions\n"), "found none"));
-  EXPECT_TRUE(contains(error_of("# Dimensions\n\n4 4\n"), "found none"));
+  EXPECT_TRUE(contains(cfl_error("# Dimensions\n4611686018427387904 2\n"), "is too large"));
+  EXPECT_TRUE(contains(cfl_error("# Dimensions\n1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n"), "at most 16 numbers"));
+  EXPECT_TRUE(contains(cfl_error("# Dimensions\n"), "found none"));
+  EXPECT_TRUE(contains(cfl_error("# Dimensions\n\n4 4\n"), "found none"));
 }
 
 TEST(Cfl, RefusesWhatIsNoHeader) {
   for (const auto& header :
        {std::string(), std::string("1 1\n"), std::string(100, '\0'), std::string("#Dimensions\n1")})
-    EXPECT_TRUE(contains(error_of(header), "scan.1.hdr: expected a BART header"));
-  EXPECT_TRUE(contains(error_of(std::string((1 << 20) + 1, '#')), "at most 1048576 bytes"));
+    EXPECT_TRUE(contains(cfl_error(header), "scan.1.hdr: expected a BART header"));
+  EXPECT_TRUE(contains(cfl_error(std::string((1 << 20) + 1, '#')), "at most 1048576 bytes"));
 }
 
 TEST(Cfl, RefusesDataOfAnotherSize) {
-  EXPECT_TRUE(contains(error_of("# Dimensions\n2 3\n", std::string(47, 'x')),
+  EXPECT_TRUE(contains(cfl_error("# Dimensions\n2 3\n", std::string(47, 'x')),
                        "scan.1.cfl: expected 48 bytes for the dimensions 2 3 1 1 1 1 1 1 1 1 1 1 1 1 1 1 of its "
                        "header, found 47 (the file is truncated)"));
-  EXPECT_TRUE(contains(error_of("# Dimensions\n2 3\n", std::string(56, 'x')), "expected 48 bytes"));
-  EXPECT_TRUE(contains(error_of("# Dimensions\n1000000000000\n"), "expected 8000000000000 bytes"));
+  EXPECT_TRUE(contains(cfl_error("# Dimensions\n2 3\n", std::string(56, 'x')), "expected 48 bytes"));
+  EXPECT_TRUE(contains(cfl_error("# Dimensions\n1000000000000\n"), "expected 8000000000000 bytes"));
 }
 
 TEST(Cfl, NamesTheMissingOneOfThePair) {

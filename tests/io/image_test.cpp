@@ -61,15 +61,15 @@ std::string png(Flavour f, const std::string& rows, const std::string& before_da
   return "\x89PNG\r\n\x1a\n" + chunk("IHDR", head) + before_data + chunk("IDAT", stored(rows)) + chunk("IEND", "");
 }
 
-Tensor parse(const std::string& bytes) { return parse_image(bytes, "x.png", 0, 1); }
+Tensor parsed_png(const std::string& bytes) { return parse_image(bytes, "x.png", 0, 1); }
 
 std::vector<double> values_of(const std::string& bytes) {
-  const auto image = parse(bytes);
+  const auto image = parsed_png(bytes);
   return {image.data_ptr<double>(), image.data_ptr<double>() + image.numel()};
 }
 
-std::string error_of(const std::string& bytes) {
-  return message_of([&] { parse(bytes); });
+std::string png_error(const std::string& bytes) {
+  return message_of([&] { parsed_png(bytes); });
 }
 
 TEST(Image, ReadsBackThePngThatItWrote) {
@@ -82,7 +82,7 @@ TEST(Image, ReadsBackThePngThatItWrote) {
 }
 
 TEST(Image, WritesGrayFromTwoDimensions) {
-  EXPECT_EQ(parse(format_png(at::zeros({4, 6}, at::kByte))).sizes(), at::IntArrayRef({1, 4, 6}));
+  EXPECT_EQ(parsed_png(format_png(at::zeros({4, 6}, at::kByte))).sizes(), at::IntArrayRef({1, 4, 6}));
 }
 
 TEST(Image, MapsPixelsToTheRange) {
@@ -118,25 +118,25 @@ TEST(Image, LooksThePaletteUp) {
 
 TEST(Image, RefusesACorruptPng) {
   const auto whole = png({2, 2, 8, 0}, {0, 1, 2, 0, 3, 4});
-  ASSERT_EQ(error_of(whole), "");
-  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(error_of(whole.substr(0, size)), "") << size;
+  ASSERT_EQ(png_error(whole), "");
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(png_error(whole.substr(0, size)), "") << size;
   auto damaged = whole;
   damaged[whole.find("IDAT") + 8] ^= 1;
-  EXPECT_TRUE(contains(error_of(damaged), "x.png: expected a PNG image: ")) << error_of(damaged);
-  EXPECT_NE(error_of(png({2, 2, 8, 0}, {0, 1, 2})), "");
+  EXPECT_TRUE(contains(png_error(damaged), "x.png: expected a PNG image: ")) << png_error(damaged);
+  EXPECT_NE(png_error(png({2, 2, 8, 0}, {0, 1, 2})), "");
 }
 
 TEST(Image, RefusesAChunkLongerThanTheFile) {
   auto bytes = png({1, 1, 8, 0}, {0, 1}, chunk("tEXt", "key"));
   bytes[bytes.find("tEXt") - 4] = 0x79;
-  EXPECT_TRUE(contains(error_of(bytes), "x.png: expected a PNG image: the file is truncated in its chunk tEXt"))
-      << error_of(bytes);
+  EXPECT_TRUE(contains(png_error(bytes), "x.png: expected a PNG image: the file is truncated in its chunk tEXt"))
+      << png_error(bytes);
 }
 
 TEST(Image, RefusesAPngThatIsTooLarge) {
-  EXPECT_NE(error_of(png({32769, 1, 8, 0}, {0})), "");
-  EXPECT_TRUE(contains(error_of(png({32768, 32768, 8, 0}, {0})), "more than 2^28 pixels"));
-  EXPECT_TRUE(contains(error_of(png({16384, 16384, 8, 0}, {0})), "the file is truncated"));
+  EXPECT_NE(png_error(png({32769, 1, 8, 0}, {0})), "");
+  EXPECT_TRUE(contains(png_error(png({32768, 32768, 8, 0}, {0})), "more than 2^28 pixels"));
+  EXPECT_TRUE(contains(png_error(png({16384, 16384, 8, 0}, {0})), "the file is truncated"));
 }
 
 TEST(Image, ReadsNpyOfEachShapeAndKeepsItsValues) {
@@ -158,8 +158,8 @@ TEST(Image, RefusesNpyThatIsNoImage) {
 }
 
 TEST(Image, RefusesAnotherFormat) {
-  EXPECT_TRUE(contains(error_of("GIF89a"), "x.png: expected an image as NPY, PNG, JPEG, FITS"));
-  EXPECT_NE(error_of(""), "");
+  EXPECT_TRUE(contains(png_error("GIF89a"), "x.png: expected an image as NPY, PNG, JPEG, FITS"));
+  EXPECT_NE(png_error(""), "");
 }
 
 TEST(Image, RefusesToWriteWhatAreNoBytes) {

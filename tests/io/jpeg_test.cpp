@@ -22,7 +22,7 @@ class Jpeg : public testing::Test {
   }
 };
 
-std::string error_of(const std::string& bytes) {
+std::string jpeg_error(const std::string& bytes) {
   return message_of([&] { decode_jpeg(bytes, "x.jpg"); });
 }
 
@@ -60,33 +60,34 @@ TEST_F(Jpeg, MapsPixelsToTheRange) {
 
 TEST_F(Jpeg, RefusesATruncatedFile) {
   const auto whole = make_jpeg(16, 16, {{{-28}, {72}, {13, 40}, {-100, -9}}});
-  ASSERT_EQ(error_of(whole), "");
-  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(error_of(whole.substr(0, size)), "") << size;
-  EXPECT_EQ(error_of(whole.substr(0, whole.size() - 4)), "x.jpg: expected a JPEG image: the file is truncated");
+  ASSERT_EQ(jpeg_error(whole), "");
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(jpeg_error(whole.substr(0, size)), "") << size;
+  EXPECT_EQ(jpeg_error(whole.substr(0, whole.size() - 4)), "x.jpg: expected a JPEG image: the file is truncated");
 }
 
 TEST_F(Jpeg, RefusesDamagedData) {
   auto file = make_jpeg(8, 64, {{{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}});
   // A restart marker where the codes of most blocks should be: libjpeg itself only warns.
   file.insert(file.size() - 6, "\xff\xd3");
-  EXPECT_TRUE(contains(error_of(file), "x.jpg: expected a JPEG image: Corrupt JPEG data")) << error_of(file);
+  EXPECT_TRUE(contains(jpeg_error(file), "x.jpg: expected a JPEG image: Corrupt JPEG data")) << jpeg_error(file);
 }
 
 TEST_F(Jpeg, RefusesCmykAndOddComponents) {
-  EXPECT_EQ(error_of(make_jpeg(8, 8, {{{0}}, {{0}}, {{0}}, {{0}}})),
+  EXPECT_EQ(jpeg_error(make_jpeg(8, 8, {{{0}}, {{0}}, {{0}}, {{0}}})),
             "x.jpg: expected a JPEG image: CMYK colours; convert it to RGB");
-  EXPECT_TRUE(contains(error_of(make_jpeg(8, 8, {{{0}}, {{0}}})), "neither gray nor colour"));
+  EXPECT_TRUE(contains(jpeg_error(make_jpeg(8, 8, {{{0}}, {{0}}})), "neither gray nor colour"));
 }
 
 TEST_F(Jpeg, RefusesAnImageThatIsTooLarge) {
-  EXPECT_TRUE(contains(error_of(make_jpeg(8, 40000, {{{0}}})), "more than 32768 pixels a side"));
-  EXPECT_TRUE(contains(error_of(make_jpeg(32768, 32768, {{{0}}})), "more than 2^28 pixels"));
-  EXPECT_TRUE(contains(error_of(make_jpeg(16384, 16384, {{{0}}})), "the file is truncated"));
+  EXPECT_TRUE(contains(jpeg_error(make_jpeg(8, 40000, {{{0}}})), "more than 32768 pixels a side"));
+  EXPECT_TRUE(contains(jpeg_error(make_jpeg(32768, 32768, {{{0}}})), "more than 2^28 pixels"));
+  EXPECT_TRUE(contains(jpeg_error(make_jpeg(16384, 16384, {{{0}}})), "the file is truncated"));
 }
 
 TEST(JpegWithout, SaysWhatIsMissing) {
   if (reads_jpeg()) GTEST_SKIP() << "built with libjpeg";
-  EXPECT_TRUE(contains(error_of(make_jpeg(8, 8, {{{0}}})), "x.jpg: a JPEG image, but this program was built without"));
+  EXPECT_TRUE(
+      contains(jpeg_error(make_jpeg(8, 8, {{{0}}})), "x.jpg: a JPEG image, but this program was built without"));
 }
 
 }  // namespace

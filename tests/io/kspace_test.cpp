@@ -25,7 +25,7 @@ fs::path npy(const Tensor& array) {
   return path;
 }
 
-std::string error_of(const fs::path& path, int64_t slice = 0) {
+std::string kspace_error(const fs::path& path, int64_t slice = 0) {
   return message_of([&] { read_kspace(path, slice); });
 }
 
@@ -62,30 +62,30 @@ TEST(Kspace, MaskIsWhereAnyCoilIsNotZero) {
 }
 
 TEST(Kspace, RefusesWhatIsNoKspace) {
-  EXPECT_TRUE(contains(error_of(npy(at::ones({4, 4}))), "k.npy: expected complex numbers, found Float"));
+  EXPECT_TRUE(contains(kspace_error(npy(at::ones({4, 4}))), "k.npy: expected complex numbers, found Float"));
   for (const auto& shape : std::vector<std::vector<int64_t>>{{4}, {0, 4}, {1, 1, 1, 2, 2}})
-    EXPECT_TRUE(contains(error_of(npy(numbered_kspace(shape))), "k.npy: expected k-space [H, W]")) << shape.size();
-  EXPECT_TRUE(contains(error_of(npy(at::zeros({4, 4}, at::kComplexFloat))), "found zeros alone"));
-  EXPECT_TRUE(contains(error_of("/nonexistent/k.h5"), "/nonexistent/k.h5: no such file"));
+    EXPECT_TRUE(contains(kspace_error(npy(numbered_kspace(shape))), "k.npy: expected k-space [H, W]")) << shape.size();
+  EXPECT_TRUE(contains(kspace_error(npy(at::zeros({4, 4}, at::kComplexFloat))), "found zeros alone"));
+  EXPECT_TRUE(contains(kspace_error("/nonexistent/k.h5"), "/nonexistent/k.h5: no such file"));
   const auto other = test::scratch() / "k.txt";
   write_file(other, "hello");
-  EXPECT_TRUE(contains(error_of(other), "k.txt: expected k-space as NPY"));
+  EXPECT_TRUE(contains(kspace_error(other), "k.txt: expected k-space as NPY"));
 }
 
 TEST(Kspace, RefusesASliceThatIsNotThere) {
   const auto path = npy(numbered_kspace({2, 1, 4, 4}));
-  EXPECT_TRUE(contains(error_of(path, 2), "k.npy: slice: expected 0 to 1, found 2"));
-  EXPECT_TRUE(contains(error_of(path, -1), "found -1"));
+  EXPECT_TRUE(contains(kspace_error(path, 2), "k.npy: slice: expected 0 to 1, found 2"));
+  EXPECT_TRUE(contains(kspace_error(path, -1), "found -1"));
 }
 
 TEST(Kspace, NamesTheFirstNumberThatIsNotFinite) {
   auto samples = numbered_kspace({2, 3, 4});
   at::view_as_real(samples)[1][2][3][1] = NAN;
-  EXPECT_TRUE(contains(error_of(npy(samples)), "found NaN or infinity 1 times, first at [1, 2, 3]"));
+  EXPECT_TRUE(contains(kspace_error(npy(samples)), "found NaN or infinity 1 times, first at [1, 2, 3]"));
   at::view_as_real(samples)[0][1][2][0] = INFINITY;
-  EXPECT_TRUE(contains(error_of(npy(samples)), "2 times, first at [0, 1, 2]"));
+  EXPECT_TRUE(contains(kspace_error(npy(samples)), "2 times, first at [0, 1, 2]"));
   // Too large for float32.
-  EXPECT_TRUE(contains(error_of(npy(at::full({2, 2}, 1e300, at::kComplexDouble))), "first at [0, 0, 0]"));
+  EXPECT_TRUE(contains(kspace_error(npy(at::full({2, 2}, 1e300, at::kComplexDouble))), "first at [0, 0, 0]"));
 }
 
 TEST(Kspace, TakesThePlaneOfBartFromTheDimensionsThatAreNotOne) {
@@ -103,13 +103,13 @@ TEST(Kspace, TakesSlicesOfBart) {
   const auto path = bart("2 3 1 1 1 1 1 1 1 1 1 1 1 2", 12);
   EXPECT_EQ(read_kspace(path).slices, 2);
   EXPECT_EQ(at::real(read_kspace(path, 1).samples[0][0][0]).item<float>(), 7);
-  EXPECT_TRUE(contains(error_of(path, 2), "slice: expected 0 to 1, found 2"));
+  EXPECT_TRUE(contains(kspace_error(path, 2), "slice: expected 0 to 1, found 2"));
 }
 
 TEST(Kspace, RefusesVolumesAndOtherDimensionsOfBart) {
-  EXPECT_TRUE(contains(error_of(bart("2 3 2 1", 12)), "found a 3-D volume 2x3x2"));
-  EXPECT_TRUE(contains(error_of(bart("2 3 1 1 2", 12)), "MAPS: expected 1, found 2"));
-  EXPECT_TRUE(contains(error_of(bart("2 3 1 1 1 1 1 1 1 1 2", 12)), "TIME: expected 1, found 2"));
+  EXPECT_TRUE(contains(kspace_error(bart("2 3 2 1", 12)), "found a 3-D volume 2x3x2"));
+  EXPECT_TRUE(contains(kspace_error(bart("2 3 1 1 2", 12)), "MAPS: expected 1, found 2"));
+  EXPECT_TRUE(contains(kspace_error(bart("2 3 1 1 1 1 1 1 1 1 2", 12)), "TIME: expected 1, found 2"));
 }
 
 TEST(Kspace, ComplexArraysAreInTheOrderOfTheSamples) {

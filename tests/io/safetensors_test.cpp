@@ -26,7 +26,7 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
   return R"({"dtype":")" + dtype + R"(","shape":[)" + shape + R"(],"data_offsets":[)" + offsets + "]}";
 }
 
-std::string error_of(const std::string& bytes) {
+std::string safetensors_error(const std::string& bytes) {
   return message_of([&] { parse_weights(bytes, "x.safetensors"); });
 }
 
@@ -112,57 +112,60 @@ TEST(Safetensors, RefusesATruncatedFile) {
   const auto whole = read_file(path);
   ASSERT_NO_THROW(parse_weights(whole, "x.safetensors"));
   for (size_t size = 0; size < whole.size(); ++size)
-    EXPECT_TRUE(contains(error_of(whole.substr(0, size)), "x.safetensors: ")) << size;
+    EXPECT_TRUE(contains(safetensors_error(whole.substr(0, size)), "x.safetensors: ")) << size;
 }
 
 TEST(Safetensors, RefusesOffsetsThatDoNotFit) {
   const auto two = [](const std::string& a, const std::string& b) {
     return R"({"a":)" + entry("U8", "2", a) + R"(,"b":)" + entry("U8", "2", b) + "}";
   };
-  ASSERT_EQ(error_of(file_with(two("0,2", "2,4"), "1234")), "");
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "1,3"), "123")),
+  ASSERT_EQ(safetensors_error(file_with(two("0,2", "2,4"), "1234")), "");
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "1,3"), "123")),
                        "x.safetensors: b: data_offsets: expected to begin at 2"));
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "1,3"), "123")), "overlap"));
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "0,2"), "12")), "overlap"));
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "3,5"), "12345")), "gap"));
-  EXPECT_TRUE(contains(error_of(file_with(two("1,3", "3,5"), "12345")), "gap"));
-  EXPECT_TRUE(
-      contains(error_of(file_with(two("0,2", "2,4"), "12345")), "expected 4 bytes, as the header says, found 5"));
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "4,2"), "1234")), "b: data_offsets: expected a range"));
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "2,5"), "12345")),
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "1,3"), "123")), "overlap"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "0,2"), "12")), "overlap"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "3,5"), "12345")), "gap"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("1,3", "3,5"), "12345")), "gap"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "2,4"), "12345")),
+                       "expected 4 bytes, as the header says, found 5"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "4,2"), "1234")), "b: data_offsets: expected a range"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "2,5"), "12345")),
                        "b: data_offsets: expected 2 bytes for U8 (2), found 3"));
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "2"), "1234")), "expected 2 numbers"));
-  EXPECT_TRUE(contains(error_of(file_with(two("0,2", "2,9223372036854775807"), "1234")), "b: data_offsets"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "2"), "1234")), "expected 2 numbers"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(two("0,2", "2,9223372036854775807"), "1234")), "b: data_offsets"));
 }
 
 TEST(Safetensors, RefusesImpossibleShapes) {
   for (const auto* shape : {"-1", "9223372036854775807,2", "18446744073709551615", "0,4611686018427387904,4", "1.5",
                             "1e3", "null", "\"1\"", "[1]", "true"})
-    EXPECT_TRUE(contains(error_of(file_with(R"({"a":)" + entry("F64", shape, "0,0") + "}")), "a: shape: ")) << shape;
+    EXPECT_TRUE(contains(safetensors_error(file_with(R"({"a":)" + entry("F64", shape, "0,0") + "}")), "a: shape: "))
+        << shape;
   std::string many = "1";
   for (int i = 0; i < 64; ++i) many += ",1";
-  EXPECT_TRUE(contains(error_of(file_with(R"({"a":)" + entry("U8", many, "0,1") + "}", "1")), "at most 64 dimensions"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(R"({"a":)" + entry("U8", many, "0,1") + "}", "1")),
+                       "at most 64 dimensions"));
 }
 
 TEST(Safetensors, NamesATypeThatItLacks) {
-  EXPECT_TRUE(contains(error_of(file_with(R"({"a":)" + entry("F8_E4M3", "1", "0,1") + "}", "1")),
+  EXPECT_TRUE(contains(safetensors_error(file_with(R"({"a":)" + entry("F8_E4M3", "1", "0,1") + "}", "1")),
                        "x.safetensors: a: dtype: expected one of F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL, "
                        "found F8_E4M3"));
 }
 
 TEST(Safetensors, RefusesNamesThatComeTwice) {
   const auto one = entry("U8", "0", "0,0");
-  EXPECT_TRUE(contains(error_of(file_with(R"({"a":)" + one + R"(,"a":)" + one + "}")), "header: a comes twice"));
-  EXPECT_TRUE(contains(error_of(file_with(R"({"__metadata__":{"k":"1","k":"2"}})")), "k comes twice"));
-  EXPECT_TRUE(contains(error_of(file_with(R"({"a":{"dtype":"U8","dtype":"U8"}})")), "dtype comes twice"));
+  EXPECT_TRUE(
+      contains(safetensors_error(file_with(R"({"a":)" + one + R"(,"a":)" + one + "}")), "header: a comes twice"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(R"({"__metadata__":{"k":"1","k":"2"}})")), "k comes twice"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(R"({"a":{"dtype":"U8","dtype":"U8"}})")), "dtype comes twice"));
 }
 
 TEST(Safetensors, RefusesAnEndlessName) {
   const auto with_name = [](size_t length) {
     return file_with("{\"" + std::string(length, '7') + "\":" + entry("U8", "1", "0,1") + "}", "x");
   };
-  EXPECT_EQ(error_of(with_name(1024)), "");
-  EXPECT_TRUE(contains(error_of(with_name(400'000)), "names of at most 1024 bytes, found one of 400000"));
+  EXPECT_EQ(safetensors_error(with_name(1024)), "");
+  EXPECT_TRUE(contains(safetensors_error(with_name(400'000)), "names of at most 1024 bytes, found one of 400000"));
 }
 
 TEST(Safetensors, RefusesABrokenHeader) {
@@ -170,24 +173,26 @@ TEST(Safetensors, RefusesABrokenHeader) {
        {"{", "{}x", "{} {}", "{\"a\":1}", "{\"a\":[]}", "{\"a\":{}}", "{\"a\":{\"dtype\":\"U8\"}}",
         "{\"a\":{\"dtype\":1}}", "{\"a\":{\"dtype\":[]}}", "{\"a\":{\"shape\":{}}}", "{\"a\":{\"size\":1}}",
         "{\"__metadata__\":{\"k\":1}}", "{\"__metadata__\":{\"k\":{}}}", "{\"__metadata__\":\"k\"}", "{\"\xff\":{}}"})
-    EXPECT_TRUE(contains(error_of(file_with(header)), "x.safetensors: ")) << header;
+    EXPECT_TRUE(contains(safetensors_error(file_with(header)), "x.safetensors: ")) << header;
   // To nlohmann::json a NUL is the end.
-  EXPECT_TRUE(contains(error_of(file_with(std::string("{}\0{}", 5))), "NUL"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(std::string("{}\0{}", 5))), "NUL"));
 }
 
 TEST(Safetensors, RefusesAnEndlessHeader) {
   std::string bytes;
   test::append_number(bytes, 100'000'001, 8);
-  EXPECT_TRUE(contains(error_of(bytes + "{}"), "header length: expected at most 100000000 bytes, found 100000001"));
+  EXPECT_TRUE(
+      contains(safetensors_error(bytes + "{}"), "header length: expected at most 100000000 bytes, found 100000001"));
   bytes.assign(8, '\xff');
-  EXPECT_TRUE(contains(error_of(bytes + "{}"), "found 18446744073709551615"));
+  EXPECT_TRUE(contains(safetensors_error(bytes + "{}"), "found 18446744073709551615"));
 }
 
 TEST(Safetensors, RefusesAHeaderOfOursThatIsNoJson) {
-  EXPECT_TRUE(
-      contains(error_of(file_with(R"({"__metadata__":{"penumbra":"{"}})")), "__metadata__: penumbra: expected JSON"));
+  EXPECT_TRUE(contains(safetensors_error(file_with(R"({"__metadata__":{"penumbra":"{"}})")),
+                       "__metadata__: penumbra: expected JSON"));
   const auto deep = std::string(100000, '[');
-  EXPECT_TRUE(contains(error_of(file_with(R"({"__metadata__":{"penumbra":")" + deep + "\"}}")), "at most 64 levels"));
+  EXPECT_TRUE(
+      contains(safetensors_error(file_with(R"({"__metadata__":{"penumbra":")" + deep + "\"}}")), "at most 64 levels"));
 }
 
 TEST(Safetensors, RefusesToWriteWhatItCannot) {

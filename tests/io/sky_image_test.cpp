@@ -45,7 +45,7 @@ std::string with_card(std::string bytes, std::string keyword, const std::string&
   return bytes.replace(bytes.find(keyword + "= "), 80, card);
 }
 
-SkyImage parse(const std::string& bytes) { return parse_sky_image(bytes, "x.fits"); }
+SkyImage parsed_sky(const std::string& bytes) { return parse_sky_image(bytes, "x.fits"); }
 
 TEST_F(FitsImage, RoundTripIsExact) {
   const auto written = example();
@@ -70,13 +70,13 @@ TEST_F(FitsImage, FirstRowOfTheFileIsTheSouthAndDegreesFallToTheRight) {
   double first = 0;
   for (int i = 0; i < 8; ++i) reinterpret_cast<char*>(&first)[7 - i] = bytes[2880 + i];
   EXPECT_EQ(first, image.pixels[2][0].item<double>());
-  EXPECT_TRUE(parse(with_card(bytes, "CDELT1", "5.5555555555555556E-10")).pixels.equal(image.pixels.flip(1)));
-  EXPECT_TRUE(parse(with_card(bytes, "CDELT2", "-5.5555555555555556E-10")).pixels.equal(image.pixels.flip(0)));
+  EXPECT_TRUE(parsed_sky(with_card(bytes, "CDELT1", "5.5555555555555556E-10")).pixels.equal(image.pixels.flip(1)));
+  EXPECT_TRUE(parsed_sky(with_card(bytes, "CDELT2", "-5.5555555555555556E-10")).pixels.equal(image.pixels.flip(0)));
 }
 
 TEST_F(FitsImage, SaysWhatIsWrong) {
   const auto good = format_fits_image(example(), "x");
-  const auto refusal = [](const std::string& bytes) { return message_of([&] { parse(bytes); }); };
+  const auto refusal = [](const std::string& bytes) { return message_of([&] { parsed_sky(bytes); }); };
   EXPECT_TRUE(contains(refusal(good.substr(0, 2900)), "x.fits: part 1: expected 96 bytes of data"));
   EXPECT_TRUE(contains(refusal(with_card(good, "NAXIS", "1")), "x.fits: NAXIS: expected an image"));
   EXPECT_TRUE(contains(refusal(with_card(good, "CDELT2", "1.0")), "x.fits: CDELT2: expected square pixels"));
@@ -128,7 +128,7 @@ const std::string sky_text =
     "0.0000040000 -0.0000020000 4\n0.0000000000 -0.0000020000 5\n-0.0000040000 -0.0000020000 6\n";
 
 TEST(SkyText, IsReadFromTheNorthEast) {
-  const auto image = parse(sky_text);
+  const auto image = parsed_sky(sky_text);
   EXPECT_TRUE(image.pixels.equal(at::arange(1, 7, at::kDouble).reshape({2, 3})));
   EXPECT_NEAR(image.pixel_radians, 4 * radians_per_microarcsecond, 1e-22);
   EXPECT_NEAR(image.right_ascension, 17.761122472, 1e-9);
@@ -141,7 +141,7 @@ TEST(SkyText, SaysWhatIsWrongAndWhere) {
   const auto refusal = [](const std::string& from, const std::string& to) {
     auto text = sky_text;
     text.replace(text.find(from), from.size(), to);
-    return message_of([&] { parse(text); });
+    return message_of([&] { parsed_sky(text); });
   };
   EXPECT_TRUE(contains(refusal("2 9 9", "two"), "x.fits:11: I: expected a number, found two"));
   EXPECT_TRUE(contains(refusal("3 pix", "4 pix"), "x.fits: expected 2 x 4 pixels, as FOVX and FOVY say, found 6"));

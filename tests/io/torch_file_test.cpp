@@ -30,7 +30,7 @@ std::string archive(const std::string& pickle, const std::string& order = "littl
                             {"a/data/0", {static_cast<const char*>(floats.data_ptr()), floats.nbytes()}}});
 }
 
-std::string error_of(const std::string& bytes) {
+std::string pth_error(const std::string& bytes) {
   return message_of([&] { parse_weights(bytes, "x.pth"); });
 }
 
@@ -171,7 +171,7 @@ TEST(TorchFile, ExecutesNothing) {
 TEST(TorchFile, RefusesACallInPlaceOfATensorsPart) {
   const auto call = "cos\nsystem\n(" + text("true") + "tR";
   const auto broken = "ctorch._utils\n_rebuild_tensor_v2\n(" + call + integer(0) + numbers({1}) + numbers({1}) + "tR";
-  EXPECT_EQ(error_of(archive(dictionary(text("w") + broken))),
+  EXPECT_EQ(pth_error(archive(dictionary(text("w") + broken))),
             "x.pth: w: expected a storage, found an object of os.system");
 }
 
@@ -188,12 +188,12 @@ TEST(TorchFile, RefusesATruncatedFile) {
   for (const auto* name : {"odd.pth", "odd_legacy.pth", "odd_legacy_protocol5.pth", "hostile_beside.pth"}) {
     const auto whole = read_file(test::corpus("torch_file/"s + name));
     for (size_t size = 0; size < whole.size(); ++size)
-      EXPECT_TRUE(contains(error_of(whole.substr(0, size)), "x.pth: ")) << name << " " << size;
+      EXPECT_TRUE(contains(pth_error(whole.substr(0, size)), "x.pth: ")) << name << " " << size;
   }
 }
 
 TEST(TorchFile, RefusesTensorsBeyondTheirStorage) {
-  const auto error = [](const std::string& tensor) { return error_of(archive(dictionary(text("w") + tensor))); };
+  const auto error = [](const std::string& tensor) { return pth_error(archive(dictionary(text("w") + tensor))); };
   ASSERT_EQ(error(tensor_of(twelve, {3, 4}, {4, 1})), "");
   ASSERT_EQ(error(tensor_of(twelve, {0, 99}, {99, 1}, 500)), "");
   EXPECT_EQ(error(tensor_of(twelve, {13}, {1})),
@@ -226,40 +226,40 @@ TEST(TorchFile, ReadsStoragesThatAreViewsOfOthers) {
     return archive(dictionary(text("w") + tensor_of(storage, shape, {1}, 1)));
   };
   EXPECT_TRUE(at::equal(parse_weights(file(view(2, 4), {3}), "x.pth").tensors.at("w"), at::tensor({3.0F, 4.0F, 5.0F})));
-  EXPECT_TRUE(contains(error_of(file(view(2, 4), {4})), "within its storage's 4 elements, found 4 from 1"));
-  EXPECT_TRUE(contains(error_of(file(view(9, 4), {1})), "a view within the storage's 12 elements, found 4 from 9"));
-  EXPECT_TRUE(contains(error_of(file(view(INT64_MAX, INT64_MAX), {1})), "a view within"));
+  EXPECT_TRUE(contains(pth_error(file(view(2, 4), {4})), "within its storage's 4 elements, found 4 from 1"));
+  EXPECT_TRUE(contains(pth_error(file(view(9, 4), {1})), "a view within the storage's 12 elements, found 4 from 9"));
+  EXPECT_TRUE(contains(pth_error(file(view(INT64_MAX, INT64_MAX), {1})), "a view within"));
 }
 
 TEST(TorchFile, RefusesTensorsThatRepeatThemselvesWithoutEnd) {
   const auto huge = tensor_of(twelve, {int64_t{1} << 40}, {0});
-  EXPECT_TRUE(contains(error_of(archive(dictionary(text("w") + huge))), "w: expected tensors of at most"));
+  EXPECT_TRUE(contains(pth_error(archive(dictionary(text("w") + huge))), "w: expected tensors of at most"));
 }
 
 TEST(TorchFile, RefusesBigEndian) {
   const auto pickle = dictionary(text("w") + tensor_of(twelve, {1}, {1}));
-  EXPECT_EQ(error_of(archive(pickle)), "");
-  EXPECT_EQ(error_of(archive(pickle, "big")), "x.pth: byteorder: expected little, found big");
+  EXPECT_EQ(pth_error(archive(pickle)), "");
+  EXPECT_EQ(pth_error(archive(pickle, "big")), "x.pth: byteorder: expected little, found big");
   auto legacy = read_file(test::corpus("torch_file/odd_legacy.pth"));
   const auto at = legacy.find("little_endian");
   ASSERT_NE(at, legacy.npos);
   const auto truth = legacy.find('\x88', at);
   legacy[truth] = '\x89';
-  EXPECT_EQ(error_of(legacy), "x.pth: little_endian: expected True, found False");
+  EXPECT_EQ(pth_error(legacy), "x.pth: little_endian: expected True, found False");
 }
 
 TEST(TorchFile, RefusesOtherArchives) {
-  EXPECT_TRUE(contains(error_of(test::zip_archive({{"x.npy", "1"}})), "a ZIP archive without data.pkl"));
-  EXPECT_TRUE(contains(error_of(test::zip_archive({{"a/data.pkl", "."}, {"b/data.pkl", "."}})), "found several"));
-  EXPECT_TRUE(contains(error_of(test::zip_archive({{"a/data.pkl", "."}, {"a/constants.pkl", "."}})), "TorchScript"));
-  EXPECT_TRUE(contains(error_of(test::zip_archive({{"a/data.pkl", "."}}, 8)), "a/data.pkl: expected a stored entry"));
-  EXPECT_TRUE(contains(error_of(test::zip_archive({{"a/data.pkl", "."}, {"a/data.pkl", "."}})), "comes twice"));
-  EXPECT_TRUE(contains(error_of("neither"), "x.pth: expected weights as safetensors or as torch.save writes them"));
+  EXPECT_TRUE(contains(pth_error(test::zip_archive({{"x.npy", "1"}})), "a ZIP archive without data.pkl"));
+  EXPECT_TRUE(contains(pth_error(test::zip_archive({{"a/data.pkl", "."}, {"b/data.pkl", "."}})), "found several"));
+  EXPECT_TRUE(contains(pth_error(test::zip_archive({{"a/data.pkl", "."}, {"a/constants.pkl", "."}})), "TorchScript"));
+  EXPECT_TRUE(contains(pth_error(test::zip_archive({{"a/data.pkl", "."}}, 8)), "a/data.pkl: expected a stored entry"));
+  EXPECT_TRUE(contains(pth_error(test::zip_archive({{"a/data.pkl", "."}, {"a/data.pkl", "."}})), "comes twice"));
+  EXPECT_TRUE(contains(pth_error("neither"), "x.pth: expected weights as safetensors or as torch.save writes them"));
 }
 
 TEST(TorchFile, RefusesNamesThatAreNoText) {
   const auto error = [](const std::string& name) {
-    return error_of(archive(dictionary(text(name) + tensor_of(twelve, {1}, {1}))));
+    return pth_error(archive(dictionary(text(name) + tensor_of(twelve, {1}, {1}))));
   };
   for (const auto* name : {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) EXPECT_EQ(error(name), "") << name;
   for (const auto* name : {"\xff", "\xc3", "\xc3(", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
@@ -290,7 +290,7 @@ TEST(TorchFile, RefusesBrokenPickles) {
                              proto + "i",
                              "\x80\x01N."s,
                              proto + "\x82\x01."})
-    EXPECT_TRUE(contains(error_of(archive(pickle)), "x.pth: ")) << ::testing::PrintToString(pickle);
+    EXPECT_TRUE(contains(pth_error(archive(pickle)), "x.pth: ")) << ::testing::PrintToString(pickle);
 }
 
 TEST(TorchFile, SurvivesDepthsAndCircles) {
@@ -304,9 +304,9 @@ TEST(TorchFile, SurvivesDepthsAndCircles) {
   std::string circle = "\x80\x02}q" + std::string(1, '\0') + "(";
   for (const auto* key : {"ema", "state_dict", "model", "net"}) circle += text(key) + "h" + std::string(1, '\0');
   EXPECT_EQ(parse_weights(archive(circle + weight + "u."), "x.pth").chosen, "ema.ema");
-  EXPECT_TRUE(contains(error_of(archive(circle + "u.")), "expected a dictionary of tensors"));
+  EXPECT_TRUE(contains(pth_error(archive(circle + "u.")), "expected a dictionary of tensors"));
   for (int i = 0; i < 1000; ++i) parameters = "ctorch._utils\n_rebuild_parameter\n(" + parameters + "\x89}tR";
-  EXPECT_TRUE(contains(error_of(archive(dictionary(text("w") + parameters))), "parameters within parameters"));
+  EXPECT_TRUE(contains(pth_error(archive(dictionary(text("w") + parameters))), "parameters within parameters"));
 }
 
 TEST(TorchFile, TakesTimeInProportionToTheFile) {
@@ -322,12 +322,12 @@ TEST(TorchFile, TakesTimeInProportionToTheFile) {
     keys += text("k") + "h\x01";
   }
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_TRUE(contains(error_of(archive(memo + globals + dictionary(weight))), "in at most 512 bytes"));
-  EXPECT_TRUE(contains(error_of(archive(memo + dictionary(names))), "names of at most 1024 bytes"));
-  EXPECT_EQ(error_of(archive(memo + dictionary(keys))), "");
-  EXPECT_TRUE(contains(error_of(archive("\x80\x02"s + std::string(5'000'000, ')') + ".")), "at most 4194304 values"));
-  EXPECT_TRUE(contains(error_of(archive("\x80\x02"s + std::string(5'000'000, '(') + ".")), "at most 4194304 marks"));
-  EXPECT_TRUE(contains(error_of(archive("\x80\x02N"s + std::string(5'000'000, '2') + ".")), "values on the stack"));
+  EXPECT_TRUE(contains(pth_error(archive(memo + globals + dictionary(weight))), "in at most 512 bytes"));
+  EXPECT_TRUE(contains(pth_error(archive(memo + dictionary(names))), "names of at most 1024 bytes"));
+  EXPECT_EQ(pth_error(archive(memo + dictionary(keys))), "");
+  EXPECT_TRUE(contains(pth_error(archive("\x80\x02"s + std::string(5'000'000, ')') + ".")), "at most 4194304 values"));
+  EXPECT_TRUE(contains(pth_error(archive("\x80\x02"s + std::string(5'000'000, '(') + ".")), "at most 4194304 marks"));
+  EXPECT_TRUE(contains(pth_error(archive("\x80\x02N"s + std::string(5'000'000, '2') + ".")), "values on the stack"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 

@@ -7,19 +7,21 @@
 #include <numbers>
 
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "vlbi/golden.h"
 
 namespace penumbra {
 namespace {
 
+using test::in_double;
+
 constexpr int64_t side = 8;
-const Placement placement{at::kDouble, at::kCPU};
-const Shape shape{1, side, side};
+const Shape sky_shape{1, side, side};
 
 vlbi::PixelGrid grid() { return {side, side, 60.0 / side * vlbi::microarcsecond, vlbi::Pulse::triangle}; }
 
-Tensor images(int64_t chains, uint64_t seed = 1) {
+Tensor skies(int64_t chains, uint64_t seed = 1) {
   return uniform({seed, 0, 0}, Stream::truth, at::empty({chains, 1, side, side}, at::kDouble));
 }
 
@@ -35,10 +37,10 @@ vlbi::Observation observed(const Tensor& image, double sd = 0.05) {
   return observation;
 }
 
-InterferometryLikelihood make(const vlbi::Observation& observation, InterferometryOptions options,
-                              const Placement& where = placement) {
+InterferometryLikelihood make_terms(const vlbi::Observation& observation, InterferometryOptions options,
+                                    const Placement& where = in_double) {
   options.grid = grid();
-  return {shape, observation, vlbi::form_closures(observation), options, where};
+  return {sky_shape, observation, vlbi::form_closures(observation), options, where};
 }
 
 const std::vector<std::pair<std::string, InterferometryOptions>>& all_terms() {
@@ -66,20 +68,20 @@ const std::vector<std::pair<std::string, InterferometryOptions>>& all_terms() {
 
 /// Annealing adds one variance to all visibilities, of which closures are formed: as if the data had had that noise.
 TEST(Interferometry, NoisierIsTheSameDataWithMoreNoise) {
-  const auto quiet = observed(images(1, 9));
+  const auto quiet = observed(skies(1, 9));
   const double alpha = 5, least = quiet.visibilities.front().sd;  // observed() gives the first the smallest
   auto noisy = quiet;
   for (auto& row : noisy.visibilities) row.sd = std::sqrt(row.sd * row.sd + (alpha - 1) * least * least);
-  const auto x = images(2);
+  const auto x = skies(2);
   const vlbi::ClosureOptions all{.rule = vlbi::ClosureRule::ehtim_max};  // whatever their SDs
   for (auto [name, options] : all_terms()) {
     if (name.starts_with("correlated")) continue;  // of all triangles some imply others
     options.grid = grid();
     options.debias_amplitudes = false;  // the noise that is taken out of them is the data's own
-    const InterferometryLikelihood likelihood(shape, quiet, vlbi::form_closures(quiet, all), options, placement);
+    const InterferometryLikelihood likelihood(sky_shape, quiet, vlbi::form_closures(quiet, all), options, in_double);
     if (options.flux) options.flux->sd = std::sqrt(std::pow(options.flux->sd, 2) + (alpha - 1) * least * least);
     if (options.position) options.position->sd *= std::sqrt(alpha);
-    const InterferometryLikelihood expected(shape, noisy, vlbi::form_closures(noisy, all), options, placement);
+    const InterferometryLikelihood expected(sky_shape, noisy, vlbi::form_closures(noisy, all), options, in_double);
     const auto found = likelihood.noisier(alpha);
     ASSERT_TRUE(found) << name;
     EXPECT_LT(test::relative_error(found->value(x), expected.value(x)), 1e-12) << name;
@@ -90,21 +92,21 @@ TEST(Interferometry, NoisierIsTheSameDataWithMoreNoise) {
 
 /// One bright pixel, two to the east and three to the north of the middle: the energy is known.
 TEST(Interferometry, PositionIsTheDistanceOfTheLightFromTheMiddle) {
-  const auto observation = observed(images(1, 9));
+  const auto observation = observed(skies(1, 9));
   const double pixel = grid().pixel, sd = 3 * pixel, total = 30;
   InterferometryOptions options{.flux = InterferometryOptions::Flux{0, total, 1}};
   options.position = InterferometryOptions::Position{1, sd, total};
   auto x = at::zeros({1, 1, side, side}, at::kDouble);
   x[0][0][0][1] = total;  // row 0 is 3.5 pixels to the north, column 1 is 2.5 to the east
   const double expected = 0.5 * (3.5 * 3.5 + 2.5 * 2.5) / 9;
-  EXPECT_NEAR(make(observation, options).value(x).item<double>(), expected, 1e-12);
+  EXPECT_NEAR(make_terms(observation, options).value(x).item<double>(), expected, 1e-12);
 }
 
 TEST(Interferometry, GradientsAreThoseOfTheValues) {
-  const auto observation = observed(images(1, 9));
-  const auto x = images(2), direction = images(2, 5) - 0.5;
+  const auto observation = observed(skies(1, 9));
+  const auto x = skies(2), direction = skies(2, 5) - 0.5;
   for (const auto& [name, options] : all_terms()) {
-    const auto likelihood = make(observation, options);
+    const auto likelihood = make_terms(observation, options);
     // Central differences: h^2 of a third derivative of order one relative to the first, and 1e-16 / h of rounding.
     const double h = 1e-5;
     const auto expected = (likelihood.value(x + h * direction) - likelihood.value(x - h * direction)) / (2 * h);
@@ -117,10 +119,10 @@ TEST(Interferometry, GradientsAreThoseOfTheValues) {
 }
 
 TEST(Interferometry, ChainsAreIndependent) {
-  const auto observation = observed(images(1, 9));
-  const auto x = images(3);
+  const auto observation = observed(skies(1, 9));
+  const auto x = skies(3);
   for (const auto& [name, options] : all_terms()) {
-    const auto likelihood = make(observation, options);
+    const auto likelihood = make_terms(observation, options);
     const auto together = likelihood.grad(x), values = likelihood.value(x);
     EXPECT_EQ(together.sizes(), x.sizes());
     for (int64_t chain = 0; chain < 3; ++chain) {
@@ -132,21 +134,21 @@ TEST(Interferometry, ChainsAreIndependent) {
 }
 
 TEST(Interferometry, TheTruthHasNoMisfitAndNoPull) {
-  const auto truth = images(1, 9);
+  const auto truth = skies(1, 9);
   for (const auto& [name, options] : all_terms()) {
     // 30 Jy is no truth; amplitudes are debiased; the truth is not in the middle.
     if (options.flux || options.amplitude > 0 || options.position) continue;
-    const auto likelihood = make(observed(truth), options);
+    const auto likelihood = make_terms(observed(truth), options);
     EXPECT_LT(likelihood.value(truth).item<double>(), 1e-20) << name;
     EXPECT_LT(likelihood.grad(truth).abs().max().item<double>(), 1e-8) << name;
   }
 }
 
 TEST(Interferometry, TypicalCurvatureIsTheLargestAtTheTruth) {
-  const auto truth = images(1, 9);
+  const auto truth = skies(1, 9);
   for (const auto& [name, options] : all_terms()) {
     if (options.black != 0 || options.jy_per_unit != 1) continue;  // the data are those of one Jy a unit
-    const auto likelihood = make(observed(truth, 0.005), options);
+    const auto likelihood = make_terms(observed(truth, 0.005), options);
     EXPECT_FALSE(likelihood.lipschitz());
     // The whole matrix of second derivatives, column by column; amplitudes are debiased by 1e-5 of themselves.
     const double h = 1e-5;
@@ -165,8 +167,8 @@ TEST(Interferometry, TypicalCurvatureIsTheLargestAtTheTruth) {
 
 /// |V|, |V - y| and the flux by plain loops over the DFT.
 TEST(Interferometry, ValuesByHand) {
-  const auto observation = observed(images(1, 9));
-  const auto x = images(1);
+  const auto observation = observed(skies(1, 9));
+  const auto x = skies(1);
   const auto V = vlbi::dft_matrix(observation, grid()).matmul(x.flatten()).view({2, -1});
   double amplitude = 0, visibility = 0;
   for (size_t k = 0; k < observation.visibilities.size(); ++k) {
@@ -178,22 +180,22 @@ TEST(Interferometry, ValuesByHand) {
     visibility += std::norm(model - row.value) / (2 * row.sd * row.sd);
   }
   const double flux = x.sum().item<double>();
-  EXPECT_NEAR(make(observation, {.amplitude = 1}).value(x).item<double>(), amplitude, 1e-10 * amplitude);
-  EXPECT_NEAR(make(observation, {.visibility = 1}).value(x).item<double>(), visibility, 1e-10 * visibility);
-  const auto likelihood = make(observation, {.flux = InterferometryOptions::Flux{1, 20, 0.5}});
+  EXPECT_NEAR(make_terms(observation, {.amplitude = 1}).value(x).item<double>(), amplitude, 1e-10 * amplitude);
+  EXPECT_NEAR(make_terms(observation, {.visibility = 1}).value(x).item<double>(), visibility, 1e-10 * visibility);
+  const auto likelihood = make_terms(observation, {.flux = InterferometryOptions::Flux{1, 20, 0.5}});
   EXPECT_NEAR(likelihood.value(x).item<double>(), std::pow((flux - 20) / 0.5, 2) / 2, 1e-9);
   EXPECT_EQ(likelihood.misfit(x).at(0).data_count, 1);
 }
 
 /// Uncorrelated closures do not exist, but one triangle alone has only its own variance.
 TEST(Interferometry, CovarianceOfOneTriangleIsItsVariance) {
-  auto observation = observed(images(1, 9));
+  auto observation = observed(skies(1, 9));
   std::erase_if(observation.visibilities, [](const auto& row) { return row.second > 2; });
-  const auto x = images(4);
+  const auto x = skies(4);
   for (const auto law : {PhaseLaw::cosine, PhaseLaw::wrapped_square}) {
-    const auto diagonal = make(observation, {.closure_phase = 1, .phase_law = law});
+    const auto diagonal = make_terms(observation, {.closure_phase = 1, .phase_law = law});
     const auto covariance =
-        make(observation, {.closure_phase = 1, .phase_law = law, .errors = ClosureErrors::covariance});
+        make_terms(observation, {.closure_phase = 1, .phase_law = law, .errors = ClosureErrors::covariance});
     EXPECT_LT(test::relative_error(covariance.value(x), diagonal.value(x)), 1e-12);
     EXPECT_LT(test::relative_error(covariance.grad(x), diagonal.grad(x)), 1e-12);
   }
@@ -201,31 +203,31 @@ TEST(Interferometry, CovarianceOfOneTriangleIsItsVariance) {
 
 /// r^T C^-1 r of all independent closures does not depend on which were chosen: any basis of the same space will do.
 TEST(Interferometry, CorrelatedErrorsDoNotMindTheChoiceOfClosures) {
-  const auto observation = observed(images(1, 9), 0.001);
+  const auto observation = observed(skies(1, 9), 0.001);
   InterferometryOptions options{
       .closure_phase = 1, .phase_law = PhaseLaw::wrapped_square, .errors = ClosureErrors::covariance};
   options.log_closure_amplitude = 1;
   options.grid = grid();
   // Near the truth, where no phase is wrapped.
-  const auto x = images(1, 9) + 0.001 * (images(3) - 0.5);
+  const auto x = skies(1, 9) + 0.001 * (skies(3) - 0.5);
   const auto value = [&](vlbi::ClosureRule rule) {
     const auto closures = vlbi::form_closures(observation, {.rule = rule});
-    return InterferometryLikelihood(shape, observation, closures, options, placement).value(x);
+    return InterferometryLikelihood(sky_shape, observation, closures, options, in_double).value(x);
   };
   EXPECT_LT(test::relative_error(value(vlbi::ClosureRule::complete), value(vlbi::ClosureRule::ehtim_min)), 1e-8);
 }
 
 TEST(Interferometry, RedundantClosuresHaveNoCovarianceToInvert) {
-  const auto observation = observed(images(1, 9));
+  const auto observation = observed(skies(1, 9));
   InterferometryOptions options{.grid = grid(), .closure_phase = 1, .errors = ClosureErrors::covariance};
   const auto closures = vlbi::form_closures(observation, {.rule = vlbi::ClosureRule::ehtim_max});
   const auto message =
-      test::message_of([&] { InterferometryLikelihood(shape, observation, closures, options, placement); });
+      test::message_of([&] { InterferometryLikelihood(sky_shape, observation, closures, options, in_double); });
   EXPECT_TRUE(test::contains(message, "imply each other")) << message;
 }
 
 TEST(Interferometry, ClosuresDoNotSeeTheStationsErrors) {
-  const auto clean = observed(images(1, 9));
+  const auto clean = observed(skies(1, 9));
   auto dirty = clean;
   for (auto& row : dirty.visibilities) {
     const auto gain = [&](int s) { return std::polar(std::exp(std::sin(3.0 * s + row.time)), 5.0 * s * row.time + s); };
@@ -233,35 +235,35 @@ TEST(Interferometry, ClosuresDoNotSeeTheStationsErrors) {
     row.value *= error;
     row.sd *= std::abs(error);
   }
-  const auto x = images(3);
+  const auto x = skies(3);
   const InterferometryOptions closures{.closure_phase = 1, .log_closure_amplitude = 1};
-  EXPECT_LT(test::relative_error(make(dirty, closures).value(x), make(clean, closures).value(x)), 1e-6);
-  EXPECT_LT(test::relative_error(make(dirty, closures).grad(x), make(clean, closures).grad(x)), 1e-6);
+  EXPECT_LT(test::relative_error(make_terms(dirty, closures).value(x), make_terms(clean, closures).value(x)), 1e-6);
+  EXPECT_LT(test::relative_error(make_terms(dirty, closures).grad(x), make_terms(clean, closures).grad(x)), 1e-6);
   const InterferometryOptions amplitudes{.amplitude = 1};
-  EXPECT_GT(test::relative_error(make(dirty, amplitudes).value(x), make(clean, amplitudes).value(x)), 0.01);
+  EXPECT_GT(test::relative_error(make_terms(dirty, amplitudes).value(x), make_terms(clean, amplitudes).value(x)), 0.01);
 }
 
 /// Brightness and place are not in the closures; half a turn flips the phases and leaves the amplitudes.
 TEST(Interferometry, WhatClosuresDoNotKnow) {
-  const auto observation = observed(images(1, 9));
-  const auto x = images(2);
+  const auto observation = observed(skies(1, 9));
+  const auto x = skies(2);
   const InterferometryOptions closures{.closure_phase = 1, .log_closure_amplitude = 1};
-  const auto likelihood = make(observation, closures);
+  const auto likelihood = make_terms(observation, closures);
   EXPECT_LT(test::relative_error(likelihood.value(3 * x), likelihood.value(x)), 1e-9);
   EXPECT_LT(flat(likelihood.grad(x) * x).sum(1).abs().max().item<double>(),
             1e-9 * likelihood.value(x).max().item<double>());
   const auto turned = x.flip({2, 3});
-  const auto amplitudes = make(observation, {.log_closure_amplitude = 1});
+  const auto amplitudes = make_terms(observation, {.log_closure_amplitude = 1});
   EXPECT_LT(test::relative_error(amplitudes.value(turned), amplitudes.value(x)), 1e-9);
-  const auto phases = make(observation, {.closure_phase = 1});
+  const auto phases = make_terms(observation, {.closure_phase = 1});
   EXPECT_GT(test::relative_error(phases.value(turned), phases.value(x)), 0.01);
 }
 
 /// An image without brightness has V = 0 everywhere.
 TEST(Interferometry, NothingIsInfiniteAtANull) {
-  const auto observation = observed(images(1, 9));
+  const auto observation = observed(skies(1, 9));
   for (const auto& [name, options] : all_terms()) {
-    const auto likelihood = make(observation, options);
+    const auto likelihood = make_terms(observation, options);
     const auto x = at::full({1, 1, side, side}, options.black, at::kDouble);
     EXPECT_TRUE(likelihood.value(x).isfinite().all().item<bool>()) << name;
     EXPECT_TRUE(likelihood.grad(x).isfinite().all().item<bool>()) << name;
@@ -270,9 +272,9 @@ TEST(Interferometry, NothingIsInfiniteAtANull) {
 
 /// A mean of N terms of variance 2 each: 4 standard errors of sqrt(2/N), N = 16 draws times the data.
 TEST(Interferometry, SimulatedDataFitTheirTruth) {
-  const auto truth = images(1, 9);
+  const auto truth = skies(1, 9);
   const auto clean = observed(truth, 0.01);
-  const auto likelihood = make(clean, {.visibility = 1});
+  const auto likelihood = make_terms(clean, {.visibility = 1});
   double total = 0, count = 0;
   for (int64_t draw = 0; draw < 16; ++draw) {
     const auto V = likelihood.simulate(truth, {3, draw, 0}).to(at::kComplexDouble);
@@ -283,8 +285,9 @@ TEST(Interferometry, SimulatedDataFitTheirTruth) {
       noisy.visibilities[k].value = {z.real(), z.imag()};
     }
     const auto fit =
-        make(noisy,
-             {.closure_phase = 1, .log_closure_amplitude = 1, .visibility = 1, .errors = ClosureErrors::covariance})
+        make_terms(
+            noisy,
+            {.closure_phase = 1, .log_closure_amplitude = 1, .visibility = 1, .errors = ClosureErrors::covariance})
             .misfit(truth);
     ASSERT_EQ(fit.size(), 3u);
     for (const auto& term : fit) {
@@ -297,11 +300,11 @@ TEST(Interferometry, SimulatedDataFitTheirTruth) {
 }
 
 TEST(Interferometry, SinglePrecisionAgrees) {
-  const auto observation = observed(images(1, 9));
-  const auto x = images(2);
+  const auto observation = observed(skies(1, 9));
+  const auto x = skies(2);
   for (const auto& [name, options] : all_terms()) {
-    const auto exact = make(observation, options);
-    const auto single = make(observation, options, {at::kFloat, at::kCPU});
+    const auto exact = make_terms(observation, options);
+    const auto single = make_terms(observation, options, {at::kFloat, at::kCPU});
     // 64 pixels of 24 bits; a visibility may be a hundredth of the flux.
     EXPECT_LT(test::relative_error(single.grad(x.to(at::kFloat)), exact.grad(x)), 1e-4) << name;
     EXPECT_LT(test::relative_error(single.value(x.to(at::kFloat)), exact.value(x)), 1e-4) << name;
@@ -309,23 +312,24 @@ TEST(Interferometry, SinglePrecisionAgrees) {
 }
 
 TEST(Interferometry, BadRowsAreNamed) {
-  auto observation = observed(images(1, 9));
+  auto observation = observed(skies(1, 9));
   const InterferometryOptions options{.visibility = 1};
   observation.visibilities[3].sd = 0;
-  EXPECT_TRUE(
-      test::contains(test::message_of([&] { make(observation, options); }), "visibility 3: expected a finite sd"));
+  EXPECT_TRUE(test::contains(test::message_of([&] { make_terms(observation, options); }),
+                             "visibility 3: expected a finite sd"));
   observation.visibilities[3].sd = 1;
   observation.visibilities[4].u = INFINITY;
-  EXPECT_TRUE(test::contains(test::message_of([&] { make(observation, options); }), "visibility 4: expected finite u"));
-  EXPECT_TRUE(test::contains(test::message_of([&] { make({}, options); }), "expected visibilities, found none"));
-  EXPECT_TRUE(test::contains(test::message_of([&] { make(observed(images(1)), {}); }), "expected at least one"));
-  auto pair = observed(images(1));
+  EXPECT_TRUE(
+      test::contains(test::message_of([&] { make_terms(observation, options); }), "visibility 4: expected finite u"));
+  EXPECT_TRUE(test::contains(test::message_of([&] { make_terms({}, options); }), "expected visibilities, found none"));
+  EXPECT_TRUE(test::contains(test::message_of([&] { make_terms(observed(skies(1)), {}); }), "expected at least one"));
+  auto pair = observed(skies(1));
   std::erase_if(pair.visibilities, [](const auto& row) { return row.second > 1; });
-  EXPECT_TRUE(test::contains(test::message_of([&] { make(pair, {.closure_phase = 1}); }), "terms.closure_phase"));
+  EXPECT_TRUE(test::contains(test::message_of([&] { make_terms(pair, {.closure_phase = 1}); }), "terms.closure_phase"));
 }
 
 TEST(Interferometry, WrongShapesAreRefused) {
-  const auto likelihood = make(observed(images(1, 9)), {.visibility = 1});
+  const auto likelihood = make_terms(observed(skies(1, 9)), {.visibility = 1});
   const auto wrong = at::zeros({1, 1, side, side + 1}, at::kDouble);
   for (const auto& message :
        {test::message_of([&] { likelihood.value(wrong); }), test::message_of([&] { likelihood.grad(wrong); }),
@@ -333,7 +337,7 @@ TEST(Interferometry, WrongShapesAreRefused) {
     EXPECT_TRUE(test::contains(message, "expected [chains]x1x8x8")) << message;
   InterferometryOptions colour{.grid = grid(), .visibility = 1};
   EXPECT_TRUE(test::contains(test::message_of([&] {
-                               InterferometryLikelihood({3, side, side}, observed(images(1)), {}, colour, placement);
+                               InterferometryLikelihood({3, side, side}, observed(skies(1)), {}, colour, in_double);
                              }),
                              "images of one channel"));
 }
@@ -343,8 +347,8 @@ TEST(Interferometry, TheTransformIsItsMatrix) {
   const auto observation = test::synthetic_observation(12, 10);
   const auto A = vlbi::dft_matrix(observation, grid());
   ASSERT_GT(A.size(0), 2 * 512);
-  const vlbi::DirectTransform transform(observation, grid(), 0.5, placement);
-  const auto x = flat(images(3));
+  const vlbi::DirectTransform transform(observation, grid(), 0.5, in_double);
+  const auto x = flat(skies(3));
   EXPECT_LT(test::relative_error(transform.apply(x), 0.5 * A.matmul(x.t())), 1e-13);
   const auto w = A.matmul(x.t());
   EXPECT_LT(test::relative_error(transform.transposed(w), 0.5 * w.t().matmul(A)), 1e-13);

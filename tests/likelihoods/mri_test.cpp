@@ -12,6 +12,7 @@
 #include "models/fourier.h"
 #include "models/sampling_mask.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/program.h"
 #include "support/scan.h"
@@ -21,9 +22,8 @@ namespace penumbra {
 namespace {
 
 using test::contains;
+using test::in_double;
 using test::message_of;
-
-const Placement placement{at::kDouble, at::kCPU};
 
 struct MriConfiguration : testing::Test {
   std::filesystem::path folder = test::scratch();
@@ -31,7 +31,7 @@ struct MriConfiguration : testing::Test {
   std::shared_ptr<const MriLikelihood> make(const std::string& text, const Shape& image_shape,
                                             Purpose purpose = Purpose::sample) const {
     auto settings = Settings::from_text(text, "c.yaml", folder);
-    auto likelihood = make_likelihood(settings, image_shape, placement, purpose);
+    auto likelihood = make_likelihood(settings, image_shape, in_double, purpose);
     settings.finish();
     return std::dynamic_pointer_cast<const MriLikelihood>(likelihood);
   }
@@ -40,9 +40,7 @@ struct MriConfiguration : testing::Test {
     const auto message = message_of([&] { make(text, {1, 16, 16}, purpose); });
     for (const auto& word : words) EXPECT_TRUE(contains(message, word)) << word << " in: " << message;
   }
-  static Tensor random_image(const Shape& shape) {
-    return normal({3, 0, 0}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
-  }
+  static Tensor random_image(const Shape& shape) { return test::numbers(3, shape); }
 };
 
 /// A scan of 12 x 16 in an image of 16 x 16: four rows that nothing sees.
@@ -140,7 +138,7 @@ TEST_F(ScanOfCoils, NoiseIsWhitened) {
   const auto again =
       (likelihood->simulate(x, {2, 0, 0})[0].to(at::kComplexDouble) - centred_fft(maps * object)).flatten(1);
   const auto scanner = again.matmul(again.conj().t()) / (2.0 * static_cast<double>(again.size(1)));
-  EXPECT_LT(((scanner - colour.matmul(colour.conj().t())).norm() / scanner.norm()).item<double>(), 0.2);
+  EXPECT_LT(test::relative_distance(colour.matmul(colour.conj().t()), scanner), 0.2);
 }
 
 TEST_F(ScanOfCoils, LipschitzConstantIsABoundAndClose) {
@@ -266,7 +264,7 @@ TEST_F(MriConfiguration, BothFilesOfBartsPairBelongToTheData) {
   io::write_cfl(folder / "maps", test::complex_noise({3, 16, 16}, 2), {io::cfl_coil});
   auto settings = Settings::from_text("{kind: mri, data: k.cfl, noise_sd: 1, coils: {kind: file, file: maps.hdr}}",
                                       "c.yaml", folder);
-  make_likelihood(settings, {1, 16, 16}, placement);
+  make_likelihood(settings, {1, 16, 16}, in_double);
   std::set<std::string> names;
   for (const auto& file : settings.files()) names.insert(file.filename().string());
   EXPECT_EQ(names, (std::set<std::string>{"k.cfl", "k.hdr", "maps.cfl", "maps.hdr"}));

@@ -6,12 +6,14 @@
 
 #include "io/npy.h"
 #include "likelihoods/clipped.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-const Placement placement{at::kDouble, at::kCPU};
+using test::in_double;
+
 const Cursor at_first{8, 0, 0};
 constexpr int64_t truths = 3, chains = 2;
 
@@ -24,7 +26,7 @@ struct SimulatedData : testing::Test {
   Shape shape{1, 8, 8};
 
   std::shared_ptr<const Likelihood> make(const std::string& text, Purpose purpose) const {
-    return make_likelihood(Settings::from_text("{" + text + "}", "c.yaml", folder), shape, placement, purpose);
+    return make_likelihood(Settings::from_text("{" + text + "}", "c.yaml", folder), shape, in_double, purpose);
   }
   /// `with_data` names the file y.npy, to which each truth's simulation is written.
   void expect_as_from_a_file(const std::string& text, const std::string& with_data, double tolerance) const {

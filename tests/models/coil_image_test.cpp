@@ -18,7 +18,7 @@ struct CoilImage : testing::Test {
   Tensor maps = test::smooth_coils(6, height, width), kspace = centred_fft(maps * object);
   Tensor everything = at::ones({height, width}, at::kBool);
 
-  double error(const Tensor& image) const { return ((image - object).norm() / object.norm()).item<double>(); }
+  double error(const Tensor& image) const { return test::relative_distance(image, object); }
 };
 
 TEST_F(CoilImage, OfAllDataIsTheObject) {

@@ -9,13 +9,16 @@
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-std::shared_ptr<const ForwardModel> make(const std::string& kind, const std::string& options, Shape shape,
-                                         Placement placement = {at::kDouble, at::kCPU}) {
+using test::numbers;
+
+std::shared_ptr<const ForwardModel> make_model(const std::string& kind, const std::string& options, Shape shape,
+                                               Placement placement = {at::kDouble, at::kCPU}) {
   auto settings = Settings::from_text(options, "test.yaml");
   std::shared_ptr<const ForwardModel> model =
       find_named(forward_model_entries(), kind)->make(settings, shape, placement);
@@ -23,18 +26,14 @@ std::shared_ptr<const ForwardModel> make(const std::string& kind, const std::str
   return model;
 }
 
-Tensor random(Shape shape, int64_t k, at::ScalarType type = at::kDouble) {
-  return normal({8, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(type)));
-}
-
 Tensor matrix_of(const std::string& kind, const std::string& options, Shape shape) {
-  return dense_matrix(*make(kind, options, shape), {at::kDouble, at::kCPU});
+  return dense_matrix(*make_model(kind, options, shape), {at::kDouble, at::kCPU});
 }
 
 double power_iteration(const ForwardModel& A, int iterations) {
   Shape shape = A.image_shape();
   shape.insert(shape.begin(), 1);
-  auto v = random(shape, 5);
+  auto v = numbers(8, shape, 5);
   double norm = 0;
   for (int i = 0; i < iterations; ++i) {
     v = A.vjp(v, A.apply(v / v.norm()));
@@ -74,9 +73,9 @@ TEST(GaussianMatrix, AnEntryDependsOnItsSeedRowAndColumnAlone) {
 void expect_close(const std::string& options, at::ScalarType type, double rounding) {
   const Placement placement{type, at::kCPU};
   const Shape shape{1, 128, 128};
-  const auto held = make("gaussian", "{rows: 1300, matrix_seed: 4}", shape, placement);
-  const auto other = make("gaussian", "{rows: 1300, matrix_seed: 4, " + options + "}", shape, placement);
-  const auto x = random({2, 1, 128, 128}, 1, type), r = random({2, 1300}, 2, type);
+  const auto held = make_model("gaussian", "{rows: 1300, matrix_seed: 4}", shape, placement);
+  const auto other = make_model("gaussian", "{rows: 1300, matrix_seed: 4, " + options + "}", shape, placement);
+  const auto x = numbers(8, {2, 1, 128, 128}, 1, type), r = numbers(8, {2, 1300}, 2, type);
   const auto Ax = other->apply(x), ATr = other->vjp(x, r);
   EXPECT_LT(test::relative_error(Ax, held->apply(x)), rounding) << options;
   EXPECT_LT(test::relative_error(ATr, held->vjp(x, r)), rounding) << options;
@@ -100,8 +99,8 @@ TEST(GaussianMatrix, HalfStorageRoundsEachEntryOnce) {
 }
 
 TEST(GaussianMatrix, ItsNormIsThatOfPowerIterationAndNearTheEdge) {
-  const auto A = make("gaussian", "{ratio: 0.3, matrix_seed: 2}", {1, 40, 40});
-  const GaussianLikelihood g(A, random(A->data_shape(), 3), 1);
+  const auto A = make_model("gaussian", "{ratio: 0.3, matrix_seed: 2}", {1, 40, 40});
+  const GaussianLikelihood g(A, numbers(8, A->data_shape(), 3), 1);
   const double norm = *g.lipschitz();
   EXPECT_NEAR(norm, power_iteration(*A, 3000), 1e-4 * norm);
   // Marchenko and Pastur: (1 + sqrt(n/m))^2 = 7.98 with fluctuations of order n^(-2/3).
@@ -115,7 +114,7 @@ TEST(SubsampledTransform, RowsAreOrthogonalWithTheExactNorm) {
     const int64_t m = 76;
     ASSERT_EQ(A.size(0), m);
     EXPECT_LT((A.matmul(A.t()) - 256.0 / m * at::eye(m, A.options())).abs().max().item<double>(), 1e-12) << transform;
-    const auto model = make("subsampled_transform", options, {1, 16, 16});
+    const auto model = make_model("subsampled_transform", options, {1, 16, 16});
     EXPECT_NEAR(*model->norm_squared(), 256.0 / m, 1e-13);
     EXPECT_NEAR(power_iteration(*model, 20), 256.0 / m, 1e-10) << transform;
     // Entries have variance 1/m: those of the Hadamard transform are all of this size.
@@ -142,13 +141,13 @@ TEST(SubsampledTransform, TheSeedChoosesRowsAndSigns) {
 }
 
 TEST(CompressedSensing, RatioCountsTheRows) {
-  EXPECT_EQ(make("gaussian", "{ratio: 0.29}", {1, 10, 10})->data_shape(), Shape{29});
-  EXPECT_EQ(make("gaussian", "{ratio: 0.1}", {1, 6, 5})->data_shape(), Shape{3});
+  EXPECT_EQ(make_model("gaussian", "{ratio: 0.29}", {1, 10, 10})->data_shape(), Shape{29});
+  EXPECT_EQ(make_model("gaussian", "{ratio: 0.1}", {1, 6, 5})->data_shape(), Shape{3});
 }
 
 TEST(CompressedSensing, WrongOptionsAreRefused) {
   const auto message = [](const std::string& kind, const std::string& options) {
-    return test::message_of([&] { make(kind, options, {1, 6, 5}); });
+    return test::message_of([&] { make_model(kind, options, {1, 6, 5}); });
   };
   EXPECT_NE(message("gaussian", "{ratio: 0.01}").find("less than one measurement"), std::string::npos);
   EXPECT_NE(message("gaussian", "{ratio: 0.1, rows: 3}").find("found both"), std::string::npos);
@@ -160,12 +159,12 @@ TEST(CompressedSensing, WrongOptionsAreRefused) {
 
 TEST(Dense, IsTheMatrixOfItsFile) {
   const auto folder = test::scratch();
-  const auto A = random({4, 30}, 3), x = random({2, 1, 6, 5}, 1), r = random({2, 4}, 2);
+  const auto A = numbers(8, {4, 30}, 3), x = numbers(8, {2, 1, 6, 5}, 1), r = numbers(8, {2, 4}, 2);
   io::write_npy(folder / "A.npy", A);
-  const auto model = make("dense", fmt::format("{{matrix: {}}}", (folder / "A.npy").string()), {1, 6, 5});
+  const auto model = make_model("dense", fmt::format("{{matrix: {}}}", (folder / "A.npy").string()), {1, 6, 5});
   EXPECT_LT(test::relative_error(model->apply(x), flat(x).matmul(A.t())), 1e-14);
   EXPECT_LT(test::relative_error(model->vjp(x, r), r.matmul(A).view_as(x)), 1e-14);
-  EXPECT_THROW(make("dense", fmt::format("{{matrix: {}}}", (folder / "A.npy").string()), {1, 5, 5}), InputError);
+  EXPECT_THROW(make_model("dense", fmt::format("{{matrix: {}}}", (folder / "A.npy").string()), {1, 5, 5}), InputError);
 }
 
 }  // namespace

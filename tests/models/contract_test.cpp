@@ -7,21 +7,22 @@
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "models/forward_model.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-const Placement placement{at::kDouble, at::kCPU};
+using test::in_double;
 
 struct ContractTest : testing::TestWithParam<const ForwardModelEntry*> {
   static Tensor random(Shape shape, int64_t chains, int64_t k) {
     shape.insert(shape.begin(), chains);
-    return normal({21, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
+    return test::numbers(21, shape, k);
   }
   static std::shared_ptr<const ForwardModel> make() {
     auto settings = Settings::from_text(GetParam()->example, GetParam()->name);
-    std::shared_ptr<const ForwardModel> model = GetParam()->make(settings, {1, 6, 5}, placement);
+    std::shared_ptr<const ForwardModel> model = GetParam()->make(settings, {1, 6, 5}, in_double);
     settings.finish();
     return model;
   }
@@ -65,7 +66,7 @@ TEST_P(ContractTest, LikelihoodGradientIsItsFiniteDifference) {
 TEST_P(ContractTest, LipschitzConstantIsTheLargestEigenvalue) {
   if (!A->linear()) GTEST_SKIP() << A->name() << " has no one matrix";
   const GaussianLikelihood g(A, random(A->data_shape(), 1, 5)[0], 0.3);
-  const auto matrix = dense_matrix(*A, placement);
+  const auto matrix = dense_matrix(*A, in_double);
   const double exact = at::linalg_eigvalsh(matrix.t().matmul(matrix)).max().item<double>() / (0.3 * 0.3);
   EXPECT_NEAR(*g.lipschitz(), exact, 1e-4 * exact);
 }

@@ -10,18 +10,20 @@
 #include "models/dense.h"
 #include "models/fourier.h"
 #include "models/sampling_mask.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-Tensor real(Shape shape, int64_t k) {
-  return normal({17, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
+using test::numbers;
+
+Tensor complex(const Shape& shape, int64_t k) {
+  return at::complex(numbers(17, shape, k), numbers(17, shape, k + 100));
 }
-Tensor complex(const Shape& shape, int64_t k) { return at::complex(real(shape, k), real(shape, k + 100)); }
 
 /// A scan of odd and even extents, larger and smaller than the image.
-struct Case {
+struct MriCase {
   std::string name;
   Shape image;
   int64_t height, width, coils;
@@ -29,9 +31,9 @@ struct Case {
   MriOrientation orientation;
 };
 
-MriModel make(const Case& c, at::ScalarType precision) {
+MriModel make_mri(const MriCase& c, at::ScalarType precision) {
   MriOptions options;
-  options.mask = real({c.height, c.width}, 1) > 0;
+  options.mask = numbers(17, {c.height, c.width}, 1) > 0;
   if (c.coils > 1) options.coils = complex({c.coils, c.height, c.width}, 2);
   if (c.phase) options.phase = complex({c.height, c.width}, 3).sgn();
   options.gain = 1.7;
@@ -39,13 +41,13 @@ MriModel make(const Case& c, at::ScalarType precision) {
   return {c.image, options, {precision, at::kCPU}};
 }
 
-struct Mri : testing::TestWithParam<Case> {
-  MriModel A = make(GetParam(), at::kDouble);
+struct Mri : testing::TestWithParam<MriCase> {
+  MriModel A = make_mri(GetParam(), at::kDouble);
   Shape batch(Shape shape) const {
     shape.insert(shape.begin(), 3);
     return shape;
   }
-  Tensor x = real(batch(A.image_shape()), 4), r = complex(batch(A.data_shape()), 5);
+  Tensor x = numbers(17, batch(A.image_shape()), 4), r = complex(batch(A.data_shape()), 5);
 };
 
 /// |<Ax, r> - <x, A^H r>| of the size of its terms.
@@ -57,7 +59,7 @@ double mismatch(const ForwardModel& A, const Tensor& x, const Tensor& r) {
 
 TEST_P(Mri, AdjointIdentity) {
   EXPECT_LT(mismatch(A, x, r), 1e-12);
-  EXPECT_LT(mismatch(make(GetParam(), at::kFloat), x.to(at::kFloat), r.to(at::kComplexFloat)), 1e-5);
+  EXPECT_LT(mismatch(make_mri(GetParam(), at::kFloat), x.to(at::kFloat), r.to(at::kComplexFloat)), 1e-5);
 }
 
 TEST_P(Mri, ChainsDoNotTouchEachOther) {
@@ -67,13 +69,13 @@ TEST_P(Mri, ChainsDoNotTouchEachOther) {
 }
 
 TEST_P(Mri, IsLinear) {
-  const auto other = real(batch(A.image_shape()), 6);
+  const auto other = numbers(17, batch(A.image_shape()), 6);
   EXPECT_LT(test::relative_error(A.apply(2 * x - 3 * other), 2 * A.apply(x) - 3 * A.apply(other)), 1e-12);
 }
 
 TEST_P(Mri, LikelihoodGradientIsItsFiniteDifference) {
   const GaussianLikelihood g(std::make_shared<MriModel>(A), r[0], 0.3);
-  const auto v = real(batch(A.image_shape()), 7);
+  const auto v = numbers(17, batch(A.image_shape()), 7);
   const double h = 1e-6;
   const auto slope = (g.value(x + h * v) - g.value(x - h * v)) / (2 * h);
   EXPECT_LT(test::relative_error((g.grad(x) * v).flatten(1).sum(1), slope), 1e-7);
@@ -100,24 +102,24 @@ TEST_P(Mri, RefusesAWrongShape) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arrangements, Mri,
-                         testing::Values(Case{"single", {1, 6, 8}, 6, 8, 1, false, {}},
-                                         Case{"odd", {1, 7, 5}, 7, 5, 1, true, {}},
-                                         Case{"coils", {1, 6, 8}, 6, 8, 3, true, {}},
-                                         Case{"complex", {2, 6, 8}, 6, 8, 3, false, {}},
-                                         Case{"cropped", {1, 9, 10}, 6, 7, 2, false, {1, true}},
-                                         Case{"padded", {2, 6, 5}, 11, 9, 2, false, {3, false}},
-                                         Case{"both", {1, 6, 10}, 9, 7, 2, true, {2, true}}),
+                         testing::Values(MriCase{"single", {1, 6, 8}, 6, 8, 1, false, {}},
+                                         MriCase{"odd", {1, 7, 5}, 7, 5, 1, true, {}},
+                                         MriCase{"coils", {1, 6, 8}, 6, 8, 3, true, {}},
+                                         MriCase{"complex", {2, 6, 8}, 6, 8, 3, false, {}},
+                                         MriCase{"cropped", {1, 9, 10}, 6, 7, 2, false, {1, true}},
+                                         MriCase{"padded", {2, 6, 5}, 11, 9, 2, false, {3, false}},
+                                         MriCase{"both", {1, 6, 10}, 9, 7, 2, true, {2, true}}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(MriModel, IsTheFormula) {
   MriOptions options;
-  options.mask = real({7, 6}, 1) > 0;
+  options.mask = numbers(17, {7, 6}, 1) > 0;
   options.coils = complex({2, 7, 6}, 2);
   options.phase = complex({7, 6}, 3).sgn();
   options.gain = 0.4;
   options.orientation = {1, true};
   const MriModel A({1, 6, 7}, options, {});
-  const auto x = real({1, 1, 6, 7}, 4);
+  const auto x = numbers(17, {1, 1, 6, 7}, 4);
   const auto scene = x[0][0].rot90(1, {0, 1}).flip({1});
   const auto expected = centred_fft(options.coils * options.phase * (0.4 * scene)) * options.mask;
   EXPECT_LT(test::relative_error(A.to_grid(A.apply(x))[0], expected), 1e-13);

@@ -12,17 +12,15 @@
 namespace penumbra {
 namespace {
 
-struct Case {
+using test::relative_distance;
+
+struct NormCase {
   int64_t count, channels, height, width;
   bool film, activate;
   at::ScalarType type;
 };
 
-double difference(const Tensor& a, const Tensor& b) {
-  return ((a.to(at::kDouble) - b).norm() / b.norm()).item<double>();
-}
-
-struct CudaNorm : testing::TestWithParam<Case> {};
+struct CudaNorm : testing::TestWithParam<NormCase> {};
 
 TEST_P(CudaNorm, ValuesAndGradientsAreThoseOfFloat64) {
   if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
@@ -64,7 +62,8 @@ TEST_P(CudaNorm, ValuesAndGradientsAreThoseOfFloat64) {
   });
   const double tolerance = p.type == at::kFloat ? 1e-5 : p.type == at::kHalf ? 2e-3 : 1e-2;
   ASSERT_EQ(exact.size(), fused.size());
-  for (size_t i = 0; i < exact.size(); ++i) EXPECT_LT(difference(fused[i], exact[i]), tolerance) << "output " << i;
+  for (size_t i = 0; i < exact.size(); ++i)
+    EXPECT_LT(relative_distance(fused[i], exact[i]), tolerance) << "output " << i;
 }
 
 /// The kernels leave no graph, so a gradient that is to be differentiated again is refused.
@@ -79,12 +78,14 @@ TEST(CudaNormGradient, HasNoSecondDerivative) {
   EXPECT_NO_THROW(torch::autograd::grad({y}, {x}, {dy}));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, CudaNorm,
-    testing::Values(Case{2, 64, 16, 16, true, true, at::kFloat}, Case{3, 96, 7, 9, true, true, at::kFloat},
-                    Case{1, 256, 1, 1, false, true, at::kFloat}, Case{2, 64, 128, 128, true, true, at::kBFloat16},
-                    Case{2, 192, 33, 17, false, false, at::kBFloat16}, Case{2, 1024, 8, 8, true, true, at::kBFloat16},
-                    Case{2, 2048, 4, 4, true, true, at::kHalf}));
+INSTANTIATE_TEST_SUITE_P(Shapes, CudaNorm,
+                         testing::Values(NormCase{2, 64, 16, 16, true, true, at::kFloat},
+                                         NormCase{3, 96, 7, 9, true, true, at::kFloat},
+                                         NormCase{1, 256, 1, 1, false, true, at::kFloat},
+                                         NormCase{2, 64, 128, 128, true, true, at::kBFloat16},
+                                         NormCase{2, 192, 33, 17, false, false, at::kBFloat16},
+                                         NormCase{2, 1024, 8, 8, true, true, at::kBFloat16},
+                                         NormCase{2, 2048, 4, 4, true, true, at::kHalf}));
 
 }  // namespace
 }  // namespace penumbra

@@ -14,6 +14,8 @@
 namespace penumbra {
 namespace {
 
+using test::relative_distance;
+
 constexpr double tolerance = 1e-4;
 
 std::shared_ptr<const Score> official(const std::string& weights, const std::string& arch) {
@@ -23,9 +25,6 @@ std::shared_ptr<const Score> official(const std::string& weights, const std::str
   settings.finish();
   return prior;
 }
-
-/// Of the Euclidean norm.
-double difference(const Tensor& a, const Tensor& b) { return ((a - b).norm() / b.norm()).item<double>(); }
 
 struct OfficialNetwork : testing::TestWithParam<std::pair<std::string, std::string>> {};
 
@@ -40,7 +39,7 @@ TEST_P(OfficialNetwork, ScoreIsThatOfTheOfficialCode) {
   for (int64_t i = 0; i < x.size(0); ++i) {
     const double level = sigma[i].item<double>();
     const auto ours = prior->score(x.narrow(0, i, 1), level);
-    EXPECT_LT(difference(ours[0], score[i]), tolerance) << "sigma " << level;
+    EXPECT_LT(relative_distance(ours[0], score[i]), tolerance) << "sigma " << level;
   }
 }
 
@@ -69,7 +68,7 @@ TEST_F(OfficialSteps, DriftsOfPmcOnMri) {
   const auto g =
       std::make_shared<GaussianLikelihood>(A, A->from_grid(arrays.at("y").flatten().view({1, 32, 32})), beta);
   const auto x = arrays.at("x");
-  EXPECT_LT(difference(g->grad(x), arrays.at("grad")), tolerance);
+  EXPECT_LT(relative_distance(g->grad(x), arrays.at("grad")), tolerance);
   const GeometricSchedule::Options annealing{number("sigma0"), number("sigma_min"), number("xi"), number("alpha0")};
   const double gamma = number("gamma");
   constexpr uint64_t seed = 3;
@@ -82,7 +81,8 @@ TEST_F(OfficialSteps, DriftsOfPmcOnMri) {
       // What is left of a step without its noise, in float64: the drift is small beside it.
       const auto noise = std::sqrt(2 * gamma) * normal({seed, 0, t}, Stream::langevin, x).to(at::kDouble);
       const auto drift = state.x.to(at::kDouble) - x.to(at::kDouble) - noise;
-      EXPECT_LT(difference(drift, arrays.at(fmt::format("{}_drift_{}", name, t))), tolerance) << name << " at " << t;
+      EXPECT_LT(relative_distance(drift, arrays.at(fmt::format("{}_drift_{}", name, t))), tolerance)
+          << name << " at " << t;
     }
   }
 }
@@ -90,7 +90,7 @@ TEST_F(OfficialSteps, DriftsOfPmcOnMri) {
 TEST_F(OfficialSteps, GradientOfCompressedSensing) {
   const auto A = std::make_shared<DenseModel>(Shape{1, 32, 32}, arrays.at("cs_A"));
   const GaussianLikelihood g(A, arrays.at("cs_y").reshape({-1}), beta);
-  EXPECT_LT(difference(g.grad(arrays.at("x")), arrays.at("cs_grad")), tolerance);
+  EXPECT_LT(relative_distance(g.grad(arrays.at("x")), arrays.at("cs_grad")), tolerance);
 }
 
 }  // namespace

@@ -5,14 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-const auto float32 = at::TensorOptions().dtype(at::kFloat);
-
-Tensor noise(const Shape& shape) { return normal({8, 0, 0}, Stream::probe, at::empty(shape, float32)); }
+using test::float32;
+using test::numbers;
 
 /// F(x, c) = 0.7 x + 0.2 c: a network whose denoiser is known.
 class Affine final : public Network {
@@ -36,7 +36,7 @@ TEST(Karras, DenoiserAndScoreAreExactAtEverySigma) {
   const double d = 0.4;
   const ScoreNetwork network{std::make_shared<Affine>(), {Parameterisation::Kind::karras, d}};
   for (const double s : {0.005, 0.3, 400.0}) {
-    const auto x = (0.3 + std::max(s, 0.5) * noise({3, 1, 4, 5})), exact_x = x.to(at::kDouble);
+    const auto x = (0.3 + std::max(s, 0.5) * numbers(8, {3, 1, 4, 5}, 0, at::kFloat)), exact_x = x.to(at::kDouble);
     const auto sigma = at::full({3}, s, float32);
     const double total = s * s + d * d;
     const auto F = 0.7 * exact_x / std::sqrt(total) + 0.2 * std::log(s);
@@ -53,7 +53,7 @@ TEST(Karras, DenoiserAndScoreAreExactAtEverySigma) {
 }
 
 TEST(Parameterisations, AreTheirFormulas) {
-  const auto x = noise({2, 1, 4, 5});
+  const auto x = numbers(8, {2, 1, 4, 5}, 0, at::kFloat);
   const auto s = at::tensor({0.1, 3.0}, float32), column = s.reshape({2, 1, 1, 1});
   const auto F = Affine()({x, s, {}, false});
   const auto network = [](Parameterisation::Kind kind) { return ScoreNetwork{std::make_shared<Affine>(), {kind, 1}}; };

@@ -10,6 +10,7 @@
 #include "networks/fused_norm.h"
 #include "networks/unet.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/random_weights.h"
 
@@ -30,7 +31,7 @@ std::shared_ptr<const Network> random_network(const json& options, uint64_t seed
 }
 
 Tensor image(int64_t count, int64_t side, int64_t k = 0) {
-  return normal({4, 0, k}, Stream::probe, at::empty({count, 1, side, side}, at::TensorOptions().dtype(at::kFloat)));
+  return test::numbers(4, {count, 1, side, side}, k, at::kFloat);
 }
 
 Tensor run(const Network& network, const Tensor& x, double condition) {

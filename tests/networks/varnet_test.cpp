@@ -9,6 +9,7 @@
 #include "io/weights.h"
 #include "priors/network.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/random_weights.h"
 #include "training/small_varnet.h"
@@ -18,13 +19,13 @@ namespace {
 
 using test::contains;
 using test::message_of;
+using test::numbers;
 using test::varnet_header;
-
-Tensor numbers(const Shape& shape, int64_t k) { return normal({4, 0, k}, Stream::probe, at::empty(shape, at::kFloat)); }
 
 /// A^T (A x - y) for a matrix of 20 rows, of norm about one.
 struct Data {
-  explicit Data(int64_t channels = 1) : A(numbers({20, 64 * channels}, 1) / 14), y(numbers({3, 20}, 2)) {}
+  explicit Data(int64_t channels = 1)
+      : A(numbers(4, {20, 64 * channels}, 1, at::kFloat) / 14), y(numbers(4, {3, 20}, 2, at::kFloat)) {}
   Tensor A, y;
   Tensor operator()(const Tensor& x) const { return (flat(x).matmul(A.t()) - y).matmul(A).view_as(x); }
 };

@@ -5,11 +5,13 @@
 
 #include "core/error.h"
 #include "priors/random_field.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
+using test::numbers;
 using test::relative_error;
 using test::tensor;
 
@@ -58,13 +60,9 @@ TEST(GaussianMixture, ConditionsExactlyOnLinearData) {
   }
 }
 
-Tensor random(std::vector<int64_t> shape, int64_t k) {
-  return normal({8, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
-}
-
 TEST(Covariance, DiagonalAndLowRankAgreeWithTheFullMatrix) {
   const int64_t n = 9;
-  const auto factor = random({n, 3}, 1), variances = random({n}, 2).square() + 0.1, v = random({4, n}, 3);
+  const auto factor = numbers(8, {n, 3}, 1), variances = numbers(8, {n}, 2).square() + 0.1, v = numbers(8, {4, n}, 3);
   const auto identity = at::eye(n, v.options());
   const auto check = [&](const std::shared_ptr<const Covariance>& S, const Tensor& dense) {
     EXPECT_LT(relative_error(S->dense(), dense), 1e-13);

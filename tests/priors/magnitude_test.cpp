@@ -6,6 +6,7 @@
 
 #include "priors/gaussian_mixture.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
@@ -29,9 +30,7 @@ class Constant final : public Score {
   std::optional<std::pair<double, double>> range_;
 };
 
-Tensor images(int64_t k, const Shape& shape = {4, 2, 2, 3}) {
-  return normal({8, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
-}
+Tensor images(int64_t k, const Shape& shape = {4, 2, 2, 3}) { return test::numbers(8, shape, k); }
 
 /// E[m e^{i theta} | z] over a grid of phases, the integrand being periodic and smooth: exact to rounding.
 Tensor by_integration(const Tensor& z, double m, double sigma) {

@@ -8,23 +8,22 @@
 #include "priors/inexact.h"
 #include "priors/network.h"
 #include "priors/random_field.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/random_weights.h"
 
 namespace penumbra {
 namespace {
 
-Tensor numbers(const Shape& shape, int64_t k) {
-  return normal({4, 0, k}, Stream::probe, at::empty(shape, at::kDouble));
-}
+using test::numbers;
 
 TEST(PixelSd, OfAMixtureIsTheDenseCovariancesDiagonal) {
-  const auto F = numbers({6, 6}, 1), G = numbers({6, 2}, 2);
+  const auto F = numbers(4, {6, 6}, 1), G = numbers(4, {6, 2}, 2);
   const auto mixture = std::make_shared<GaussianMixture>(
       Shape{1, 2, 3},
-      std::vector<Component>{{1, numbers({1, 6}, 3)[0], Covariance::full(F.mm(F.t()))},
-                             {3, numbers({1, 6}, 4)[0], Covariance::low_rank(G, 0.3)},
-                             {2, numbers({1, 6}, 5)[0], Covariance::diagonal(numbers({1, 6}, 6)[0].square())}});
+      std::vector<Component>{{1, numbers(4, {1, 6}, 3)[0], Covariance::full(F.mm(F.t()))},
+                             {3, numbers(4, {1, 6}, 4)[0], Covariance::low_rank(G, 0.3)},
+                             {2, numbers(4, {1, 6}, 5)[0], Covariance::diagonal(numbers(4, {1, 6}, 6)[0].square())}});
   const auto found = stored_pixel_sd(*mixture);
   ASSERT_TRUE(found);
   EXPECT_LT(test::relative_error(found->sd.flatten(), mixture->dense_covariance().diagonal().sqrt()), 1e-12);
@@ -64,7 +63,7 @@ TEST(PixelSd, OfANetworkIsWhatItsFileSaysInTheRunsUnits) {
 }
 
 TEST(PixelSd, LargeMapsAreStoredCoarserSmallOnesAsTheyAre) {
-  const auto small = numbers({2, 5, 7}, 9).abs();
+  const auto small = numbers(4, {2, 5, 7}, 9).abs();
   const auto kept = coarse_spread(small, "x");
   EXPECT_EQ(kept.shape, (Shape{2, 5, 7}));
   EXPECT_LT(test::relative_error(at::tensor(kept.sd, at::kDouble), small.flatten()), 1e-3) << "four digits";

@@ -2,6 +2,7 @@
 
 #include "priors/contract.h"
 #include "priors/gaussian_mixture.h"
+#include "support/numbers.h"
 #include "support/program.h"
 #include "theory/lipschitz.h"
 
@@ -10,9 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::contains;
+using test::in_double;
 using test::message_of;
-
-const Placement on_cpu{at::kDouble, at::kCPU};
 
 /// A TorchScript file whose forward has this body; N(0.5, 0.25) has the score below.
 fs::path module_file(const std::string& body) {
@@ -26,25 +26,25 @@ const std::string gaussian_score = "  v = 0.25 + (s * s).reshape([-1, 1, 1, 1])\
 const std::string gaussian_denoiser =
     "  t = (s * s).reshape([-1, 1, 1, 1])\n  return (0.25 * x + 0.5 * t) / (0.25 + t)\n";
 
-std::shared_ptr<const Score> load(const fs::path& file, const std::string& more,
-                                  const std::string& range = "sigma_low: 0.01, sigma_high: 50") {
+std::shared_ptr<const Score> load_module(const fs::path& file, const std::string& more,
+                                         const std::string& range = "sigma_low: 0.01, sigma_high: 50") {
   return make_prior(Settings::from_text(fmt::format("{{kind: torchscript, file: {}, image_shape: [1, 2, 3], {}, {}}}",
                                                     file.string(), range, more),
                                         "prior.yaml"),
-                    on_cpu);
+                    in_double);
 }
 
-Tensor images() { return normal({9, 0, 0}, Stream::probe, at::empty({4, 1, 2, 3}, at::kDouble)); }
+Tensor module_images() { return test::numbers(9, {4, 1, 2, 3}); }
 
-GaussianMixture gaussian() {
+GaussianMixture module_gaussian() {
   const auto options = at::TensorOptions().dtype(at::kDouble);
   return GaussianMixture({1, 2, 3},
                          {{1, at::full({6}, 0.5, options), Covariance::diagonal(at::full({6}, 0.25, options))}});
 }
 
 void expect_the_gaussian(const Score& prior) {
-  const auto exact = gaussian();
-  const auto x = images();
+  const auto exact = module_gaussian();
+  const auto x = module_images();
   // The network computes in float32; a score from a denoiser is its difference from x over sigma^2.
   for (const double sigma : {0.1, 1.0, 20.0}) {
     EXPECT_LT(test::relative_error(prior.score(x, sigma), exact.score(x, sigma)), 1e-4) << sigma;
@@ -53,49 +53,50 @@ void expect_the_gaussian(const Score& prior) {
 }
 
 TEST(TorchScript, ScoreAndDenoiserModulesGiveTheGaussian) {
-  expect_the_gaussian(*load(module_file(gaussian_score), "output: score, allow_code: true"));
-  expect_the_gaussian(*load(module_file(gaussian_denoiser), "output: denoiser, allow_code: true"));
+  expect_the_gaussian(*load_module(module_file(gaussian_score), "output: score, allow_code: true"));
+  expect_the_gaussian(*load_module(module_file(gaussian_denoiser), "output: denoiser, allow_code: true"));
 }
 
 TEST(TorchScript, TheModuleMayTakeTheLogarithmOfSigma) {
-  expect_the_gaussian(*load(module_file("  s = s.exp()\n" + gaussian_denoiser),
-                            "output: denoiser, sigma_input: log_sigma, allow_code: true"));
+  expect_the_gaussian(*load_module(module_file("  s = s.exp()\n" + gaussian_denoiser),
+                                   "output: denoiser, sigma_input: log_sigma, allow_code: true"));
 }
 
 TEST(TorchScript, ItsLipschitzConstantIsMeasuredThroughTheModule) {
   const double sigma = 0.3, exact = 1 / (0.25 + sigma * sigma);
   for (const auto& [body, output] : {std::pair{gaussian_score, "score"}, std::pair{gaussian_denoiser, "denoiser"}}) {
-    const auto prior = load(module_file(body), fmt::format("output: {}, allow_code: true", output));
+    const auto prior = load_module(module_file(body), fmt::format("output: {}, allow_code: true", output));
     // More than once: TorchScript runs another, optimised program from the third call on.
     for (int call = 0; call < 4; ++call) {
-      const auto L = theory::score_lipschitz(*prior, images(), sigma, {});
+      const auto L = theory::score_lipschitz(*prior, module_images(), sigma, {});
       EXPECT_NEAR(L.value, exact, 1e-4 * exact) << output << " " << theory::name_of(L.method);
     }
   }
 }
 
 TEST(TorchScript, KeepsThePriorContract) {
-  const auto prior = load(module_file(gaussian_denoiser), "output: denoiser, pixel_range: [-1, 1], allow_code: true");
+  const auto prior =
+      load_module(module_file(gaussian_denoiser), "output: denoiser, pixel_range: [-1, 1], allow_code: true");
   // (D - x) / sigma^2 at sigma = 0.05 magnifies the rounding of float32 by 400.
   test::expect_prior_contract(*prior, 1e-5);
   EXPECT_EQ(prior->pixel_range(), (std::pair{-1.0, 1.0}));
   EXPECT_EQ(prior->sigma_range().low, 0.01);
   EXPECT_EQ(prior->sigma_range().high, 50);
   EXPECT_FALSE(prior->draw(1, {}));
-  EXPECT_TRUE(contains(message_of([&] { prior->score(images(), 51); }), "sigma = 51"));
+  EXPECT_TRUE(contains(message_of([&] { prior->score(module_images(), 51); }), "sigma = 51"));
 }
 
 TEST(TorchScript, OutsideItsRangeItCanBeClamped) {
   const auto file = module_file(gaussian_score);
-  const auto strict = load(file, "output: score, allow_code: true");
-  const auto clamped = load(file, "output: score, allow_code: true, out_of_range: clamp");
-  EXPECT_TRUE(clamped->score(images(), 100).equal(strict->score(images(), 50)));
+  const auto strict = load_module(file, "output: score, allow_code: true");
+  const auto clamped = load_module(file, "output: score, allow_code: true, out_of_range: clamp");
+  EXPECT_TRUE(clamped->score(module_images(), 100).equal(strict->score(module_images(), 50)));
 }
 
 TEST(TorchScript, IsNotRunWithoutLeave) {
   const auto file = module_file(gaussian_score);
   for (const auto* flag : {"", "allow_code: false"}) {
-    const auto message = message_of([&] { load(file, fmt::format("output: score, {}", flag)); });
+    const auto message = message_of([&] { load_module(file, fmt::format("output: score, {}", flag)); });
     EXPECT_TRUE(contains(message, "allow_code")) << message;
     EXPECT_TRUE(contains(message, "program")) << message;
   }
@@ -106,18 +107,18 @@ TEST(TorchScript, RefusesATruncatedFileAndWhatIsNone) {
   const auto whole = test::read_text(file);
   for (const auto size : {size_t{0}, size_t{10}, whole.size() / 2, whole.size() - 1}) {
     test::write_text(file, whole.substr(0, size));
-    const auto message = message_of([&] { load(file, "output: score, allow_code: true"); });
+    const auto message = message_of([&] { load_module(file, "output: score, allow_code: true"); });
     EXPECT_TRUE(contains(message, file.string() + ": expected a TorchScript file: ")) << message;
     EXPECT_FALSE(contains(message, "\n")) << message;
   }
-  EXPECT_TRUE(contains(message_of([&] { load("gone.pt", "output: score, allow_code: true"); }), "gone.pt"));
+  EXPECT_TRUE(contains(message_of([&] { load_module("gone.pt", "output: score, allow_code: true"); }), "gone.pt"));
 }
 
 TEST(TorchScript, AModuleThatFailsIsNamedInOneLine) {
   const auto message_for = [](const std::string& body) {
     const auto file = module_file(body);
-    const auto prior = load(file, "output: score, allow_code: true");
-    const auto message = message_of([&] { prior->score(images(), 1); });
+    const auto prior = load_module(file, "output: score, allow_code: true");
+    const auto message = message_of([&] { prior->score(module_images(), 1); });
     EXPECT_TRUE(message.starts_with(file.string() + ": ")) << message;
     EXPECT_FALSE(contains(message, "\n")) << message;
     return message;
@@ -134,24 +135,24 @@ TEST(TorchScript, AModuleOfOtherArgumentsIsRefused) {
   module.define("def forward(self, x):\n  return x\n");
   const auto path = test::scratch() / "net.pt";
   module.save(path.string());
-  const auto prior = load(path, "output: score, allow_code: true");
-  const auto message = message_of([&] { prior->score(images(), 1); });
+  const auto prior = load_module(path, "output: score, allow_code: true");
+  const auto message = message_of([&] { prior->score(module_images(), 1); });
   EXPECT_TRUE(contains(message, "argument")) << message;
 
   torch::jit::Module other("m");
   other.define("def denoise(self, x, s):\n  return x\n");
   other.save(path.string());
-  EXPECT_TRUE(contains(message_of([&] { load(path, "output: score, allow_code: true"); }), "forward"));
+  EXPECT_TRUE(contains(message_of([&] { load_module(path, "output: score, allow_code: true"); }), "forward"));
 }
 
 TEST(TorchScript, RefusesAWrongRange) {
   const auto file = module_file(gaussian_score);
   const std::string allowed = "output: score, allow_code: true";
-  EXPECT_TRUE(contains(message_of([&] { load(file, allowed, "sigma_low: 0.1"); }), "sigma_high"));
-  EXPECT_TRUE(contains(message_of([&] { load(file, allowed, "sigma_low: 0, sigma_high: 1"); }), "sigma_low"));
-  EXPECT_TRUE(contains(message_of([&] { load(file, allowed, "sigma_low: 2, sigma_high: 1"); }), "sigma_high"));
-  EXPECT_TRUE(contains(message_of([&] { load(file, allowed + ", pixel_range: [1, -1]"); }), "pixel_range"));
-  EXPECT_TRUE(contains(message_of([&] { load(file, "allow_code: true"); }), "output"));
+  EXPECT_TRUE(contains(message_of([&] { load_module(file, allowed, "sigma_low: 0.1"); }), "sigma_high"));
+  EXPECT_TRUE(contains(message_of([&] { load_module(file, allowed, "sigma_low: 0, sigma_high: 1"); }), "sigma_low"));
+  EXPECT_TRUE(contains(message_of([&] { load_module(file, allowed, "sigma_low: 2, sigma_high: 1"); }), "sigma_high"));
+  EXPECT_TRUE(contains(message_of([&] { load_module(file, allowed + ", pixel_range: [1, -1]"); }), "pixel_range"));
+  EXPECT_TRUE(contains(message_of([&] { load_module(file, "allow_code: true"); }), "output"));
 }
 
 TEST(TorchScript, GenerateDrawsFromItWithinItsRange) {

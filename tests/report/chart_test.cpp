@@ -7,11 +7,12 @@
 
 #include "core/error.h"
 #include "report/number.h"
+#include "support/message.h"
 
 namespace penumbra::report {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using test::contains;
 
 size_t count(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern);

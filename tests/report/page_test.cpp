@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "report/html.h"
+#include "support/message.h"
 
 namespace penumbra::report {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using test::contains;
 
 TEST(Html, EscapesTextAndControlCharacters) {
   EXPECT_EQ(escape("<a href=\"x\">'&'</a>"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");

@@ -9,10 +9,12 @@
 #include "io/file.h"
 #include "io/npy.h"
 #include "report/synthetic_run.h"
+#include "support/message.h"
 
 namespace penumbra::report {
 namespace {
 
+using test::contains;
 using test::SyntheticRun;
 using test::write_synthetic_run;
 
@@ -34,8 +36,6 @@ void expect_input_error_about(const std::filesystem::path& run, const std::strin
     EXPECT_NE(std::string(error.what()).find(file), std::string::npos) << error.what();
   }
 }
-
-bool contains(const std::string& page, const std::string& part) { return page.find(part) != std::string::npos; }
 
 TEST(RunReport, ShowsWhatTheDataDecidedOrWhyItDoesNotKnow) {
   const auto run = write_synthetic_run();

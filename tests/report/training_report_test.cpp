@@ -77,7 +77,7 @@ fs::path synthetic_training() {
   return run;
 }
 
-std::string report_of(const fs::path& run) {
+std::string training_report_of(const fs::path& run) {
   write_training_report(run);
   return io::read_file(run / "report.html");
 }
@@ -88,7 +88,7 @@ std::string error_of(const fs::path& run) {
 
 TEST(TrainingReport, HasEveryPartInItsOrder) {
   const auto run = synthetic_training();
-  const auto page = report_of(run);
+  const auto page = training_report_of(run);
   size_t at = 0;
   for (const auto* part : {"Training of faces",
                            "unet, 12,345,678 parameters, 27,000 images, NVIDIA H200",
@@ -122,13 +122,13 @@ TEST(TrainingReport, HasEveryPartInItsOrder) {
 TEST(TrainingReport, NeedsOnlyTheHistory) {
   const auto run = test::scratch();
   io::write_file(run / "history.csv", "step,loss\n1,0.5\n2,0.25\n");
-  const auto page = report_of(run);
+  const auto page = training_report_of(run);
   EXPECT_TRUE(contains(page, "After 2 steps the training loss is 0.25"));
   EXPECT_TRUE(contains(page, ">under way<"));
   EXPECT_FALSE(contains(page, "What it draws"));
   EXPECT_FALSE(contains(page, ">Validation loss<"));
   io::write_file(run / "history.csv", "step,loss\n");
-  EXPECT_TRUE(contains(report_of(run), "No step of this run has been recorded"));
+  EXPECT_TRUE(contains(training_report_of(run), "No step of this run has been recorded"));
 }
 
 TEST(TrainingReport, NamesWhatIsBroken) {
@@ -156,7 +156,7 @@ TEST(TrainingReport, EscapesWhatFilesSay) {
   io::write_file(run / "config.yaml", "note: " + hostile);
   io::write_file(run / "summary.json",
                  nlohmann::json{{"verdict", hostile}, {hostile, {{hostile, hostile}}}, {"outcome", hostile}}.dump());
-  const auto page = report_of(run);
+  const auto page = training_report_of(run);
   EXPECT_FALSE(contains(page, "<script>alert"));
   EXPECT_TRUE(contains(page, "&lt;script&gt;alert(1)"));
 }
@@ -165,7 +165,7 @@ TEST(TrainingReport, TakesOddSummaries) {
   const auto run = synthetic_training();
   for (const auto* odd : {"{}", R"({"data": 3, "parameters": "many", "architecture": null, "program": []})"}) {
     io::write_file(run / "summary.json", odd);
-    EXPECT_TRUE(contains(report_of(run), ">Training loss<"));
+    EXPECT_TRUE(contains(training_report_of(run), ">Training loss<"));
   }
 }
 
@@ -192,7 +192,7 @@ TEST(TrainingReport, SmoothsByMediansAndQuantiles) {
 }
 
 TEST(TrainingReport, RefersToNothingOutsideItself) {
-  const auto page = report_of(synthetic_training());
+  const auto page = training_report_of(synthetic_training());
   EXPECT_FALSE(contains(page, "http://"));
   EXPECT_FALSE(contains(page, "https://"));
   EXPECT_TRUE(contains(page, "default-src 'none'"));

@@ -9,19 +9,20 @@
 #include "samplers/heun.h"
 #include "samplers/sampler.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-constexpr uint64_t seed = 17;
+using test::numbers;
+
+constexpr uint64_t dps_seed = 17;
 
 struct DpsTest : testing::Test {
-  static Tensor random(std::vector<int64_t> shape, int64_t k) {
-    return normal({6, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
-  }
   const Shape shape{1, 2, 2};
-  const Tensor factor = random({4, 4}, 1), mu = random({4}, 2), A = random({3, 4}, 3), y = random({3}, 4);
+  const Tensor factor = numbers(6, {4, 4}, 1), mu = numbers(6, {4}, 2), A = numbers(6, {3, 4}, 3),
+               y = numbers(6, {3}, 4);
   const Tensor Sigma = factor.matmul(factor.t()) + 0.3 * at::eye(4, factor.options());
   const double beta = 0.2;
   Posterior posterior{std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, A), y, beta),
@@ -29,7 +30,7 @@ struct DpsTest : testing::Test {
 
   std::unique_ptr<Sampler> make(const std::string& options, int64_t steps) {
     auto settings = Settings::from_text(options, "test");
-    auto sampler = find_named(sampler_entries(), "dps")->make(settings, {posterior, seed, steps});
+    auto sampler = find_named(sampler_entries(), "dps")->make(settings, {posterior, dps_seed, steps});
     settings.finish();
     return sampler;
   }
@@ -43,11 +44,11 @@ TEST_F(DpsTest, StepIsTheAncestralStepPulledTowardsTheData) {
   const auto sampler = make("{sigma_max: 5, sigma_min: 0.1, zeta: 0.7}", 6);
   const auto sigmas = rho_grid(6, 5, 0.1);
   for (const int64_t k : {0, 3, 5}) {
-    const auto x = random({3, 1, 2, 2}, 7);
+    const auto x = numbers(6, {3, 1, 2, 2}, 7);
     ChainState state{x, k, 2};
     const auto info = sampler->step(state);
     const double sigma = sigmas[k], next = sigmas[k + 1], s2 = next * next / (sigma * sigma);
-    const auto z = flat(normal({seed, 2, k}, Stream::langevin, x)), rows = flat(x);
+    const auto z = flat(normal({dps_seed, 2, k}, Stream::langevin, x)), rows = flat(x);
     const auto x0 = mu + (rows - mu).matmul(K(sigma));
     const auto r = x0.matmul(A.t()) - y;
     const auto grad = r.matmul(A).matmul(K(sigma)) / r.norm(2, 1).unsqueeze(1);  // of |r| with respect to x
@@ -66,7 +67,7 @@ TEST_F(DpsTest, IsTheAuthorsStepInTheirVariable) {
              without = make("{sigma_max: 5, sigma_min: 0.1, zeta: 0}", 6);
   const auto sigmas = rho_grid(6, 5, 0.1);
   const auto root = [&](int64_t k) { return std::sqrt(1 + sigmas[k] * sigmas[k]); };
-  const auto theirs = random({3, 4}, 7);
+  const auto theirs = numbers(6, {3, 4}, 7);
   ChainState pulled{(theirs * root(2)).view({3, 1, 2, 2}), 2}, free{(theirs * root(2)).view({3, 1, 2, 2}), 2};
   with->step(pulled);
   without->step(free);
@@ -89,7 +90,7 @@ TEST_F(DpsTest, DoesNotDependOnTheUnitsOfTheData) {
     posterior.likelihood =
         std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, unit * A), unit * y, unit * beta);
     const auto sampler = make("{sigma_max: 5, sigma_min: 0.1}", 6);
-    ChainState state{5 * random({3, 1, 2, 2}, 7)};
+    ChainState state{5 * numbers(6, {3, 1, 2, 2}, 7)};
     for (int k = 0; k < 6; ++k) sampler->step(state);
     return state.x;
   };
@@ -103,7 +104,7 @@ TEST_F(DpsTest, WithoutThePullTheLawIsThatOfTheClosedRecursion) {
   const auto sampler = make("{sigma_max: 20, sigma_min: 0.05, zeta: 0}", steps);
   const auto sigmas = rho_grid(steps, 20, 0.05);
   const auto I = at::eye(4, Sigma.options());
-  ChainState state{20 * normal({seed, 0, 0}, Stream::start, at::empty({chains, 1, 2, 2}, Sigma.options()))};
+  ChainState state{20 * normal({dps_seed, 0, 0}, Stream::start, at::empty({chains, 1, 2, 2}, Sigma.options()))};
   Tensor mean = at::zeros({4}, Sigma.options()), C = 400 * I;
   for (int64_t k = 0; k < steps; ++k) {
     const double s2 = std::pow(sigmas[k + 1] / sigmas[k], 2);
@@ -124,7 +125,7 @@ TEST_F(DpsTest, WithoutThePullTheLawIsThatOfTheClosedRecursion) {
 TEST_F(DpsTest, ThePullBringsTheDataCloser) {
   const auto chi2 = [&](const std::string& zeta) {
     const auto sampler = make("{sigma_max: 20, sigma_min: 0.01, zeta: " + zeta + "}", 300);
-    ChainState state{20 * normal({seed, 0, 0}, Stream::start, at::empty({64, 1, 2, 2}, Sigma.options()))};
+    ChainState state{20 * normal({dps_seed, 0, 0}, Stream::start, at::empty({64, 1, 2, 2}, Sigma.options()))};
     for (int k = 0; k < 300; ++k) sampler->step(state);
     return posterior.likelihood->misfit(state.x)[0].chi2.mean().item<double>();
   };

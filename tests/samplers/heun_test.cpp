@@ -8,25 +8,25 @@
 #include "core/error.h"
 #include "priors/clamped_sigma.h"
 #include "priors/gaussian_mixture.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
+using test::float64;
+using test::in_double;
 using test::relative_error;
 
-const Placement on_cpu{at::kDouble, at::kCPU};
-const auto doubles = at::TensorOptions().dtype(at::kDouble);
-
-const Tensor C = at::tensor({1.0, 0.4, 0.1, 0.4, 0.5, -0.2, 0.1, -0.2, 0.3}, doubles).reshape({3, 3});
-const Tensor m = at::tensor({1.0, -0.5, 2.0}, doubles);
+const Tensor C = at::tensor({1.0, 0.4, 0.1, 0.4, 0.5, -0.2, 0.1, -0.2, 0.3}, float64).reshape({3, 3});
+const Tensor m = at::tensor({1.0, -0.5, 2.0}, float64);
 
 GaussianMixture gaussian() { return GaussianMixture({1, 1, 3}, {{1, m, Covariance::full(C)}}); }
 
 /// 0.3 N(2.1, 0.3^2) + 0.7 N(-0.9, 0.3^2), of mean 0.
 GaussianMixture two_modes() {
-  const auto S = Covariance::diagonal(at::full({1}, 0.09, doubles));
-  return GaussianMixture({1, 1, 1}, {{0.3, at::full({1}, 2.1, doubles), S}, {0.7, at::full({1}, -0.9, doubles), S}});
+  const auto S = Covariance::diagonal(at::full({1}, 0.09, float64));
+  return GaussianMixture({1, 1, 1}, {{0.3, at::full({1}, 2.1, float64), S}, {0.7, at::full({1}, -0.9, float64), S}});
 }
 
 /// The exact flow from sigma_max to sigma, for rows.
@@ -45,7 +45,7 @@ std::vector<double> grid_without_zero(int64_t steps, double sigma_max, double si
 TEST(Heun, TheErrorFallsWithTheSquareOfTheStep) {
   const auto prior = gaussian();
   const double sigma_max = 20, sigma_min = 0.01;
-  const auto start = heun_start(prior, 20, sigma_max, {1, 0, 0}, on_cpu);
+  const auto start = heun_start(prior, 20, sigma_max, {1, 0, 0}, in_double);
   const auto exact = flow(flat(start), sigma_max, sigma_min);
   const auto error = [&](int64_t steps) {
     const auto x = heun(prior, start, {.sigmas = grid_without_zero(steps, sigma_max, sigma_min)}, {1, 0, 0});
@@ -59,7 +59,7 @@ TEST(Heun, TheErrorFallsWithTheSquareOfTheStep) {
 
 TEST(Heun, ReachesTheFlowsEndAtZero) {
   const auto prior = gaussian();
-  const auto start = heun_start(prior, 20, 20, {2, 0, 0}, on_cpu);
+  const auto start = heun_start(prior, 20, 20, {2, 0, 0}, in_double);
   // The last step is a denoising: it misses the flow by sigma_min^2 / (2 c), here 2e-5; the steps before by 3e-4.
   const auto x = heun(prior, start, {.sigmas = rho_grid(129, 20, 0.002)}, {2, 0, 0});
   EXPECT_LT(relative_error(flat(x), flow(flat(start), 20, 0)), 1e-3);
@@ -67,7 +67,7 @@ TEST(Heun, ReachesTheFlowsEndAtZero) {
 
 TEST(Heun, AStepIsItsFormula) {
   const auto prior = two_modes();
-  const auto x = heun_start(prior, 5, 3, {3, 40, 0}, on_cpu);
+  const auto x = heun_start(prior, 5, 3, {3, 40, 0}, in_double);
   const double gamma = 0.25, hat = 3 * (1 + gamma), next = 1.2;
   const Churn churn{.amount = 0.5, .low = 2, .high = 4, .noise = 1.003};
   // The second step, at 1.2, is below churn.low, and goes to 0.
@@ -96,7 +96,7 @@ void expect_gaussian_law(const Tensor& images, double sigma_max) {
 TEST(Heun, DrawsHaveTheGaussiansCovariance) {
   const auto prior = gaussian();
   const Cursor at{4, 0, 0};
-  expect_gaussian_law(heun(prior, heun_start(prior, 20000, 80, at, on_cpu), {.sigmas = rho_grid(96, 80, 0.002)}, at),
+  expect_gaussian_law(heun(prior, heun_start(prior, 20000, 80, at, in_double), {.sigmas = rho_grid(96, 80, 0.002)}, at),
                       80);
 }
 
@@ -104,7 +104,7 @@ TEST(Heun, ChurnKeepsTheLaw) {
   const auto prior = gaussian();
   const Cursor at{5, 0, 0};
   const HeunOptions options{.sigmas = rho_grid(192, 80, 0.002), .churn = {.amount = 40}};
-  expect_gaussian_law(heun(prior, heun_start(prior, 20000, 80, at, on_cpu), options, at), 80);
+  expect_gaussian_law(heun(prior, heun_start(prior, 20000, 80, at, in_double), options, at), 80);
 }
 
 TEST(Heun, FindsBothModesWithTheirWeights) {
@@ -113,7 +113,7 @@ TEST(Heun, FindsBothModesWithTheirWeights) {
   for (const double amount : {0.0, 20.0}) {
     const Cursor at{6, 0, 0};
     const HeunOptions options{.sigmas = rho_grid(64, 80, 0.002), .churn = {.amount = amount}};
-    const auto x = heun(prior, heun_start(prior, N, 80, at, on_cpu), options, at);
+    const auto x = heun(prior, heun_start(prior, N, 80, at, in_double), options, at);
     // Both modes end five standard deviations from 0.6. 4 standard errors of the fraction.
     EXPECT_NEAR(x.gt(0.6).to(at::kDouble).mean().item<double>(), 0.3, 4 * std::sqrt(0.21 / N)) << amount;
     const auto upper = x.masked_select(x > 0.6);
@@ -127,7 +127,7 @@ TEST(Heun, AnImageDoesNotDependOnItsBatch) {
   const auto draw = [&](int64_t first, int64_t count, uint64_t seed) {
     const Cursor at{seed, first, 0};
     const HeunOptions options{.sigmas = rho_grid(12, 10, 0.01), .churn = {.amount = 4}};
-    return heun(prior, heun_start(prior, count, 10, at, on_cpu), options, at);
+    return heun(prior, heun_start(prior, count, 10, at, in_double), options, at);
   };
   const auto all = draw(0, 10, 7);
   EXPECT_LT(relative_error(at::cat({draw(0, 3, 7), draw(3, 7, 7)}), all), 1e-13);
@@ -148,11 +148,11 @@ TEST(Heun, ChurnStaysWithinWhatThePriorKnows) {
   const Limited prior;
   const Cursor at{9, 0, 0};
   const HeunOptions options{.sigmas = rho_grid(20, 5, 0.01), .churn = {.amount = 20}};
-  EXPECT_NO_THROW(heun(prior, heun_start(prior, 2, 5, at, on_cpu), options, at));
+  EXPECT_NO_THROW(heun(prior, heun_start(prior, 2, 5, at, in_double), options, at));
   const ClampedSigmaScore clamped(std::make_shared<Limited>());
-  heun(clamped, heun_start(clamped, 2, 5, at, on_cpu), options, at);
+  heun(clamped, heun_start(clamped, 2, 5, at, in_double), options, at);
   EXPECT_EQ(clamped.clamped_count(), 0);
-  EXPECT_THROW(heun(prior, heun_start(prior, 2, 6, at, on_cpu), {.sigmas = rho_grid(20, 6, 0.01)}, at), InputError);
+  EXPECT_THROW(heun(prior, heun_start(prior, 2, 6, at, in_double), {.sigmas = rho_grid(20, 6, 0.01)}, at), InputError);
 }
 
 TEST(Heun, TheGridIsEvenInThePowerAndExactAtItsEnds) {
@@ -168,7 +168,7 @@ TEST(Heun, TheGridIsEvenInThePowerAndExactAtItsEnds) {
 
 TEST(Heun, RefusesLevelsThatDoNotFall) {
   const auto prior = two_modes();
-  const auto x = heun_start(prior, 1, 1, {}, on_cpu);
+  const auto x = heun_start(prior, 1, 1, {}, in_double);
   for (const auto& sigmas : {std::vector<double>{}, {1}, {1, 1}, {1, 2}, {1, -0.5}, {1, NAN}, {NAN, 0}})
     EXPECT_THROW(heun(prior, x, {.sigmas = sigmas}, {}), InputError);
   EXPECT_THROW(rho_grid(0, 1, 0.1), InputError);

@@ -13,16 +13,12 @@
 namespace penumbra {
 namespace {
 
-using test::denoising, test::float64;
+using test::after_steps;
+using test::denoising;
+using test::float64;
 
-std::unique_ptr<Sampler> make(std::shared_ptr<const Likelihood> likelihood, const std::string& options) {
+std::unique_ptr<Sampler> make_rml(std::shared_ptr<const Likelihood> likelihood, const std::string& options) {
   return test::make_sampler("rml", std::move(likelihood), options);
-}
-
-Tensor run(const Sampler& sampler, const Tensor& start, int steps) {
-  ChainState state{start};
-  for (int k = 0; k < steps; ++k) sampler.step(state);
-  return state.x;
 }
 
 Tensor positive_image() { return 0.2 + uniform({3, 0, 0}, Stream::truth, at::empty({1, 6, 6}, at::kDouble)); }
@@ -45,8 +41,8 @@ TEST(Rml, EntropyHasItsOptimumWhereThePixelsSlopeIsZero) {
   const auto y = positive_image();
   const double beta = 0.4, lambda = 2;
   const auto sampler =
-      make(denoising(y, beta), "{entropy: 2, prior_mean: 0.3, prior_width: 0.5, inner_steps: 400, blur: 0.5}");
-  const auto x = run(*sampler, at::zeros({1, 1, 6, 6}, float64), 4);
+      make_rml(denoising(y, beta), "{entropy: 2, prior_mean: 0.3, prior_width: 0.5, inner_steps: 400, blur: 0.5}");
+  const auto x = after_steps(*sampler, at::zeros({1, 1, 6, 6}, float64), 4);
   for (int64_t i = 0; i < 6; ++i)
     for (int64_t j = 0; j < 6; ++j) {
       const double datum = y[0][i][j].item<double>();
@@ -65,15 +61,15 @@ TEST(Rml, AnEdgeLosesContrastByTheFormulaOfTotalVariation) {
   auto y = at::full({1, 4, 8}, 0.5, float64);
   y.narrow(2, 3, 5).fill_(1.5);
   const auto sampler =
-      make(denoising(y, 0.5), "{tv: 0.6, prior_mean: 1, smoothing: 1e-3, inner_steps: 2000, rate: 0.02, blur: 0}");
-  const auto x = run(*sampler, at::zeros({1, 1, 4, 8}, float64), 3);
+      make_rml(denoising(y, 0.5), "{tv: 0.6, prior_mean: 1, smoothing: 1e-3, inner_steps: 2000, rate: 0.02, blur: 0}");
+  const auto x = after_steps(*sampler, at::zeros({1, 1, 4, 8}, float64), 3);
   auto expected = at::full({1, 4, 8}, 0.5 + 0.6 * 0.25 / 3, float64);
   expected.narrow(2, 3, 5).fill_(1.5 - 0.6 * 0.25 / 5);
   EXPECT_LT((x[0] - expected).abs().max().item<double>(), 5e-3);
 }
 
 TEST(Rml, EveryCycleLowersTheObjectiveOrLeavesTheImage) {
-  const auto sampler = make(denoising(positive_image(), 0.1), "{entropy: 1, tv: 0.5, inner_steps: 20}");
+  const auto sampler = make_rml(denoising(positive_image(), 0.1), "{entropy: 1, tv: 0.5, inner_steps: 20}");
   ChainState state{at::zeros({1, 1, 6, 6}, float64)};
   double last = sampler->step(state).objective;
   for (int k = 0; k < 6; ++k) {
@@ -91,14 +87,14 @@ TEST(Rml, EveryCycleLowersTheObjectiveOrLeavesTheImage) {
 /// black moves the image and nothing else.
 TEST(Rml, BlackIsTheValueOfNoLight) {
   const auto y = positive_image();
-  const auto at_zero = make(denoising(y, 0.3), "{entropy: 1, inner_steps: 50}");
-  const auto below = make(denoising(y - 1, 0.3), "{entropy: 1, inner_steps: 50, black: -1}");
+  const auto at_zero = make_rml(denoising(y, 0.3), "{entropy: 1, inner_steps: 50}");
+  const auto below = make_rml(denoising(y - 1, 0.3), "{entropy: 1, inner_steps: 50, black: -1}");
   const auto start = at::zeros({1, 1, 6, 6}, float64);
-  EXPECT_LT(test::relative_error(run(*below, start, 3) + 1, run(*at_zero, start, 3)), 1e-9);
+  EXPECT_LT(test::relative_error(after_steps(*below, start, 3) + 1, after_steps(*at_zero, start, 3)), 1e-9);
 }
 
 TEST(Rml, WithoutARegulariserItIsRefused) {
-  const auto message = test::message_of([] { make(denoising(positive_image(), 0.1), "{steps: 3}"); });
+  const auto message = test::message_of([] { make_rml(denoising(positive_image(), 0.1), "{steps: 3}"); });
   EXPECT_TRUE(test::contains(message, "entropy: expected a weight > 0")) << message;
 }
 

@@ -6,23 +6,22 @@
 #include <gtest/gtest.h>
 
 #include "priors/gaussian_mixture.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-const Placement in_double{at::kDouble, at::kCPU};
-const Shape shape{1, 1, 3};
+using test::in_double;
+using test::numbers;
 
-Tensor numbers(const Shape& extents, int64_t k) {
-  return normal({12, 0, k}, Stream::probe, at::empty(extents, at::kDouble));
-}
+const Shape row_of_three{1, 1, 3};
 
 struct ScoreBoundTest : testing::Test {
-  Tensor mu = numbers({3}, 1), factor = numbers({3, 3}, 2);
+  Tensor mu = numbers(12, {3}, 1), factor = numbers(12, {3, 3}, 2);
   Tensor Sigma = factor.matmul(factor.t()) + 0.2 * at::eye(3, factor.options());
   std::shared_ptr<const Score> prior =
-      std::make_shared<GaussianMixture>(shape, std::vector{Component{1, mu, Covariance::full(Sigma)}});
+      std::make_shared<GaussianMixture>(row_of_three, std::vector{Component{1, mu, Covariance::full(Sigma)}});
   /// Two points, one of them 3 SDs out.
   Tensor near = mu + 0.3 * factor.select(1, 0), far = mu - 3 * factor.select(1, 1);
 
@@ -100,10 +99,11 @@ TEST_F(ScoreBoundTest, TheMeanIsThePriors) {
 /// With the noise held the estimate is a function of x; a mixture's denoiser is not linear, so its Jacobian matters.
 TEST_F(ScoreBoundTest, TheGradientIsThatOfTheEstimate) {
   const auto mixture = std::make_shared<GaussianMixture>(
-      shape, std::vector{Component{1, mu, Covariance::full(Sigma)}, Component{2, -mu, Covariance::full(0.3 * Sigma)}});
+      row_of_three,
+      std::vector{Component{1, mu, Covariance::full(Sigma)}, Component{2, -mu, Covariance::full(0.3 * Sigma)}});
   const ScoreBound bound(mixture, {.sigma_min = 0.1, .sigma_max = 5, .levels = 3});
   const auto m = bound.prior_mean(in_double);
-  const auto x = numbers({7, 1, 1, 3}, 6), direction = numbers({7, 1, 1, 3}, 7);
+  const auto x = numbers(12, {7, 1, 1, 3}, 6), direction = numbers(12, {7, 1, 1, 3}, 7);
   const Cursor at{5, 2, 9};
   const double h = 1e-5;
   const auto slope = (bound(x + h * direction, m, at).value - bound(x - h * direction, m, at).value) / (2 * h);

@@ -13,6 +13,7 @@
 #include "run/chain_run.h"
 #include "samplers/score_bound.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
@@ -20,22 +21,20 @@ namespace {
 
 using test::contains;
 using test::message_of;
+using test::numbers;
 
 constexpr uint64_t seed = 21;
 constexpr int64_t n = 4;
-const Shape shape{1, 2, 2};
-
-Tensor numbers(const Shape& extents, int64_t k) {
-  return normal({14, 0, k}, Stream::probe, at::empty(extents, at::kDouble));
-}
+const Shape square{1, 2, 2};
 
 struct ScoreDpiTest : testing::Test {
-  Tensor A = numbers({2, n}, 1), y = numbers({2}, 2), mu = numbers({n}, 3), factor = 0.5 * numbers({n, n}, 4);
+  Tensor A = numbers(14, {2, n}, 1), y = numbers(14, {2}, 2), mu = numbers(14, {n}, 3),
+         factor = 0.5 * numbers(14, {n, n}, 4);
   double beta = 0.5;
   Tensor Sigma = factor.matmul(factor.t()) + 0.1 * at::eye(n, factor.options());
   std::shared_ptr<const GaussianMixture> prior =
-      std::make_shared<GaussianMixture>(shape, std::vector{Component{1, mu, Covariance::full(Sigma)}});
-  Posterior posterior{std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, A), y, beta), prior};
+      std::make_shared<GaussianMixture>(square, std::vector{Component{1, mu, Covariance::full(Sigma)}});
+  Posterior posterior{std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(square, A), y, beta), prior};
 
   std::unique_ptr<Sampler> sampler(const std::string& options, int64_t steps) const {
     auto settings = Settings::from_text(options, "test.yaml");
@@ -82,7 +81,7 @@ TEST_F(ScoreDpiTest, AStepIsAdamsOnTheObjective) {
   // What Adam's first moment took in is the objective's gradient: against differences along random directions.
   const auto gradient = (state.shared.narrow(0, p, p) - 0.9 * mean) / 0.1;
   for (int64_t k = 0; k < 4; ++k) {
-    const auto direction = numbers({p}, 20 + k);
+    const auto direction = numbers(14, {p}, 20 + k);
     const double h = 1e-6, slope = (objective(values + h * direction) - objective(values - h * direction)) / (2 * h);
     EXPECT_NEAR(slope, gradient.dot(direction).item<double>(), 1e-6 * gradient.norm().item<double>() * std::sqrt(p));
   }

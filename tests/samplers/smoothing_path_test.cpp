@@ -56,7 +56,7 @@ ChainState start(const Sampler& sampler, int64_t chains, uint64_t seed = 7) {
   return {*sampler.start_sd() * normal({seed, 0, 0}, Stream::start, like)};
 }
 
-Tensor run(const Sampler& sampler, int64_t chains, int64_t steps, uint64_t seed = 7) {
+Tensor run_path(const Sampler& sampler, int64_t chains, int64_t steps, uint64_t seed = 7) {
   const c10::NoGradGuard no_gradients;
   auto state = start(sampler, chains, seed);
   while (state.k < steps) sampler.step(state);
@@ -147,7 +147,7 @@ void expect_gaussian(const std::string& kind, const std::string& options, int64_
   plane.prior = std::make_shared<GaussianMixture>(
       shape, std::vector<Component>{{1, pair(2, -1), Covariance::diagonal(pair(9, 4))}});
   plane.posterior.prior = plane.prior;
-  const auto x = run(*plane.sampler(kind, options, steps), chains, steps);
+  const auto x = run_path(*plane.sampler(kind, options, steps), chains, steps);
   const auto exact = condition(*plane.prior, plane.A, plane.y, beta).posterior;
   const auto mean = exact->mean(), variance = exact->dense_covariance().diagonal();
   const auto n = static_cast<double>(chains);
@@ -170,7 +170,7 @@ void expect_weights(const Plane& plane, const std::string& kind, const std::stri
                     int64_t steps, double largest_error) {
   std::vector<double> shares;
   for (uint64_t seed = 1; seed <= 4; ++seed)
-    shares.push_back(first_share(run(*plane.sampler(kind, options, steps, seed), chains, steps, seed)));
+    shares.push_back(first_share(run_path(*plane.sampler(kind, options, steps, seed), chains, steps, seed)));
   const auto each = at::tensor(shares, at::kDouble);
   const double error = each.std(true).item<double>() / std::sqrt(4.0);
   const double exact = plane.exact->components()[0].weight;

@@ -8,31 +8,31 @@
 #include "priors/gaussian_mixture.h"
 #include "priors/inexact.h"
 #include "samplers/sampler.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-constexpr uint64_t seed = 99;
+using test::numbers;
+
+constexpr uint64_t step_seed = 99;
 
 struct StepTest : testing::Test {
-  Tensor random(std::vector<int64_t> shape, int64_t k) {
-    return normal({5, 0, k}, Stream::probe, at::empty(shape, at::TensorOptions().dtype(at::kDouble)));
-  }
   Shape shape{1, 2, 3};
-  Tensor A = random({4, 6}, 1), y = random({4}, 2);
+  Tensor A = numbers(5, {4, 6}, 1), y = numbers(5, {4}, 2);
   double beta = 0.7;
-  Tensor factor = random({6, 6}, 3), mu = random({6}, 4);
+  Tensor factor = numbers(5, {6, 6}, 3), mu = numbers(5, {6}, 4);
   Tensor Sigma = factor.matmul(factor.t()) + 0.5 * at::eye(6, factor.options());
   std::shared_ptr<GaussianMixture> prior = std::make_shared<GaussianMixture>(
       shape, std::vector{Component{1, mu, Covariance::full(Sigma)}, Component{2, -mu, Covariance::full(2 * Sigma)}});
   std::shared_ptr<GaussianLikelihood> likelihood =
       std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, A), y, beta);
   Posterior posterior{likelihood, prior};
-  Tensor x = random({5, 1, 2, 3}, 6);
+  Tensor x = numbers(5, {5, 1, 2, 3}, 6);
   const int64_t k = 11, first_chain = 3;
 
-  Tensor z() { return normal({seed, first_chain, k}, Stream::langevin, x); }
+  Tensor z() { return normal({step_seed, first_chain, k}, Stream::langevin, x); }
   Tensor grad_g(const Tensor& at) { return ((flat(at).matmul(A.t()) - y).matmul(A) / (beta * beta)).view_as(at); }
   /// By inverting the smoothed covariances, and log-sum-exp by hand.
   Tensor score(const Tensor& at, double sigma) {
@@ -50,7 +50,7 @@ struct StepTest : testing::Test {
   }
   Tensor step(const std::string& kind, const std::string& options) {
     auto settings = Settings::from_text(options, "test");
-    const auto sampler = find_named(sampler_entries(), kind)->make(settings, {posterior, seed, 100});
+    const auto sampler = find_named(sampler_entries(), kind)->make(settings, {posterior, step_seed, 100});
     settings.finish();
     ChainState state{x, k, first_chain};
     sampler->step(state);
@@ -95,7 +95,7 @@ TEST_F(StepTest, MalaIsTheRedStepTakenWithItsProbability) {
   };
   const auto proposal = x + gamma * drift(x) + std::sqrt(2 * gamma) * z();
   const auto log_ratio = log_pi(proposal) + log_q(x, proposal) - log_pi(x) - log_q(proposal, x);
-  const auto u = uniform({seed, first_chain, k}, Stream::resample, at::empty({5, 1}, at::kDouble)).squeeze(1);
+  const auto u = uniform({step_seed, first_chain, k}, Stream::resample, at::empty({5, 1}, at::kDouble)).squeeze(1);
   const auto taken = u.log() < log_ratio;
   ASSERT_TRUE(taken.any().item<bool>() && !taken.all().item<bool>()) << "this test needs both: " << log_ratio;
   expect_same(step("mala", "{step_size: 0.1, sigma: 0.4}"), at::where(per_chain(taken, x), proposal, x));
@@ -201,7 +201,7 @@ TEST_F(StepTest, PullCutsTheStepWhereItIsTooLongForThePrior) {
 TEST_F(StepTest, DenoisedRecordsAreTheIteratesWithoutTheNoiseOfTheirLevel) {
   auto settings = Settings::from_text(
       "{step_size: 0.03, records: denoised, schedule: {sigma_0: 3, sigma_min: 0.1, xi: 0.9, alpha_0: 2}}", "test");
-  const auto sampler = find_named(sampler_entries(), "apmc-pnp")->make(settings, {posterior, seed, 100});
+  const auto sampler = find_named(sampler_entries(), "apmc-pnp")->make(settings, {posterior, step_seed, 100});
   const double sigma = 3 * std::pow(0.9, 11);
   expect_same(sampler->image({x, k, first_chain}), x + sigma * sigma * score(x, sigma));
   EXPECT_FALSE(sampler->is_the_papers());
@@ -221,10 +221,10 @@ TEST_F(StepTest, TheDenoisedImageSettlesAtThePosteriorMeanOfAGaussianPrior) {
                   gamma, sigma, 1 - 1e-12, alpha / (sigma * sigma)),
       "test");
   const auto sampler =
-      find_named(sampler_entries(), "apmc-pnp")->make(settings, {Posterior{likelihood, gaussian}, seed, 10000});
+      find_named(sampler_entries(), "apmc-pnp")->make(settings, {Posterior{likelihood, gaussian}, step_seed, 10000});
   ChainState state{at::zeros({1, 1, 2, 3}, at::kDouble), 0, 0};
   while (state.k < 10000) {
-    const auto noise = std::sqrt(2 * gamma) * normal({seed, 0, state.k}, Stream::langevin, state.x);
+    const auto noise = std::sqrt(2 * gamma) * normal({step_seed, 0, state.k}, Stream::langevin, state.x);
     sampler->step(state);
     state.x = state.x - noise;
   }
@@ -245,7 +245,7 @@ TEST_F(StepTest, SmcIsARedStepAtItsLevel) {
 /// After an odd number of steps the chain's own level has no partner.
 TEST_F(StepTest, ReplicaIsARedStepAtSigmaMin) {
   const double gamma = 0.03, sigma = 0.1;
-  const auto noise = normal({seed, first_chain, 3 * k}, Stream::langevin, x);
+  const auto noise = normal({step_seed, first_chain, 3 * k}, Stream::langevin, x);
   expect_same(step("replica", "{step_size: 0.03, sigma_0: 3, sigma_min: 0.1, levels: 3, metropolis: false}"),
               x - gamma * (grad_g(x) - score(x, sigma)) + std::sqrt(2 * gamma) * noise);
 }
@@ -303,13 +303,13 @@ TEST_F(StepTest, ClippingBoundsTheNormsAndLeavesShortOnesAlone) {
 TEST_F(StepTest, TheFreshScoreErrorStaysInItsBallAndIsUniformThere) {
   const InexactScore noisy(prior, 2.5);
   const auto many = at::zeros({20000, 1, 2, 3}, x.options());
-  const auto error = noisy.score(many, 0.3, {seed, 0, 0}) - prior->score(many, 0.3);
+  const auto error = noisy.score(many, 0.3, {step_seed, 0, 0}) - prior->score(many, 0.3);
   const auto radius = norm_per_chain(error) / 2.5;
   EXPECT_LE(radius.max().item<double>(), 1 + 1e-9);
   // Uniform in the n-ball: E r^2 = n/(n+2); four standard errors with var r^2 <= 1/12 from above.
   EXPECT_NEAR(radius.square().mean().item<double>(), 6.0 / 8.0, 4 * std::sqrt(1.0 / 12 / 20000));
   EXPECT_LT(error.mean(0).abs().max().item<double>(), 5 * 2.5 / std::sqrt(8.0 * 20000));
-  EXPECT_FALSE(noisy.score(many, 0.3, {seed, 0, 1}).equal(noisy.score(many, 0.3, {seed, 0, 0})));
+  EXPECT_FALSE(noisy.score(many, 0.3, {step_seed, 0, 1}).equal(noisy.score(many, 0.3, {step_seed, 0, 0})));
 }
 
 }  // namespace

@@ -13,16 +13,12 @@
 namespace penumbra {
 namespace {
 
-using test::denoising, test::float64;
+using test::after_steps;
+using test::denoising;
+using test::float64;
 
-std::unique_ptr<Sampler> make(std::shared_ptr<const Likelihood> likelihood, const std::string& options) {
+std::unique_ptr<Sampler> make_tv(std::shared_ptr<const Likelihood> likelihood, const std::string& options) {
   return test::make_sampler("tv", std::move(likelihood), options);
-}
-
-Tensor run(const Sampler& sampler, Tensor start, int steps) {
-  ChainState state{std::move(start)};
-  for (int k = 0; k < steps; ++k) sampler.step(state);
-  return state.x;
 }
 
 /// Written apart from the code under test: a loop over pixels.
@@ -46,8 +42,8 @@ TEST(TotalVariation, AnEdgeLosesContrastByTheFormula) {
   auto y = at::zeros({1, 4, 8}, float64);
   y.narrow(2, 3, 5).fill_(1);
   const double beta = 0.5, lambda = 0.6;
-  const auto sampler = make(denoising(y, beta), "{step_size: 0.25, lambda: 0.6, dual_steps: 50}");
-  const auto x = run(*sampler, at::rand({2, 1, 4, 8}, float64), 10);
+  const auto sampler = make_tv(denoising(y, beta), "{step_size: 0.25, lambda: 0.6, dual_steps: 50}");
+  const auto x = after_steps(*sampler, at::rand({2, 1, 4, 8}, float64), 10);
   auto expected = at::full({1, 4, 8}, lambda * beta * beta / 3, float64);
   expected.narrow(2, 3, 5).fill_(1 - lambda * beta * beta / 5);
   for (int c = 0; c < 2; ++c) EXPECT_LT((x[c] - expected).abs().max().item<double>(), 1e-5);
@@ -55,16 +51,16 @@ TEST(TotalVariation, AnEdgeLosesContrastByTheFormula) {
 
 TEST(TotalVariation, MuchOfItLeavesTheMean) {
   const auto y = normal({3, 0, 0}, Stream::probe, at::empty({1, 6, 5}, float64));
-  const auto sampler = make(denoising(y, 1), "{step_size: 1, lambda: 50, dual_steps: 300}");
-  const auto x = run(*sampler, at::zeros({1, 1, 6, 5}, float64), 10);
+  const auto sampler = make_tv(denoising(y, 1), "{step_size: 1, lambda: 50, dual_steps: 300}");
+  const auto x = after_steps(*sampler, at::zeros({1, 1, 6, 5}, float64), 10);
   EXPECT_LT((x - y.mean()).abs().max().item<double>(), 1e-6);
 }
 
 TEST(TotalVariation, TheBoxHolds) {
   auto y = at::zeros({1, 4, 8}, float64);
   y.narrow(2, 3, 5).fill_(1);
-  const auto sampler = make(denoising(y, 0.5), "{step_size: 0.25, lambda: 0.6, box_low: 0.2, box_high: 0.4}");
-  const auto x = run(*sampler, at::rand({1, 1, 4, 8}, float64), 5);
+  const auto sampler = make_tv(denoising(y, 0.5), "{step_size: 0.25, lambda: 0.6, box_low: 0.2, box_high: 0.4}");
+  const auto x = after_steps(*sampler, at::rand({1, 1, 4, 8}, float64), 5);
   // Each level goes to the end of the box that is nearest to it.
   EXPECT_LT((x[0].narrow(2, 0, 3) - 0.2).abs().max().item<double>(), 1e-9);
   EXPECT_LT((x[0].narrow(2, 3, 5) - 0.4).abs().max().item<double>(), 1e-9);
@@ -77,7 +73,7 @@ struct FewData : testing::Test {
   std::shared_ptr<const GaussianLikelihood> g =
       std::make_shared<GaussianLikelihood>(std::make_shared<DenseModel>(shape, A), A.matmul(truth.flatten()), 0.1);
   const double lambda = 3;
-  std::unique_ptr<Sampler> sampler = make(
+  std::unique_ptr<Sampler> sampler = make_tv(
       g, fmt::format("{{step_size: {}, lambda: {}, inner_steps: 40, dual_steps: 20}}", 1 / *g->lipschitz(), lambda));
 
   double objective(const Tensor& x) const {
@@ -105,22 +101,22 @@ TEST_F(FewData, TheObjectiveFallsAndItsMinimumIsReached) {
 }
 
 TEST_F(FewData, AnotherStartGivesTheSameObjective) {
-  const auto one = run(*sampler, at::zeros({1, 2, 8, 8}, float64), 40);
-  const auto other = run(*sampler, normal({4, 0, 5}, Stream::probe, one), 40);
+  const auto one = after_steps(*sampler, at::zeros({1, 2, 8, 8}, float64), 40);
+  const auto other = after_steps(*sampler, normal({4, 0, 5}, Stream::probe, one), 40);
   EXPECT_NEAR(objective(one), objective(other), 1e-4 * objective(one));
 }
 
 TEST_F(FewData, ChainsDoNotTouchEachOther) {
   const auto starts = normal({4, 0, 6}, Stream::probe, at::empty({3, 2, 8, 8}, float64));
-  const auto together = run(*sampler, starts, 2);
+  const auto together = after_steps(*sampler, starts, 2);
   for (int64_t c = 0; c < 3; ++c)
-    EXPECT_LT(test::relative_error(run(*sampler, starts.narrow(0, c, 1), 2), together.narrow(0, c, 1)), 1e-9);
+    EXPECT_LT(test::relative_error(after_steps(*sampler, starts.narrow(0, c, 1), 2), together.narrow(0, c, 1)), 1e-9);
 }
 
 TEST_F(FewData, AStepThatIsTooLongIsRefused) {
   const double L_g = *g->lipschitz();
   const auto refusal = [&](double gamma) {
-    return test::message_of([&] { make(g, fmt::format("{{step_size: {}, lambda: 3}}", gamma)); });
+    return test::message_of([&] { make_tv(g, fmt::format("{{step_size: {}, lambda: 3}}", gamma)); });
   };
   EXPECT_EQ(refusal(1.3 / L_g), "");
   EXPECT_TRUE(test::contains(refusal(1.4 / L_g), "test:1: step_size: expected at most 1 / L_g")) << refusal(1.4 / L_g);
@@ -141,12 +137,12 @@ class OfUnknownCurvature final : public Likelihood {
 
 TEST_F(FewData, AStepThatRaisesTheObjectiveIsAnError) {
   const auto unknown = std::make_shared<OfUnknownCurvature>(g);
-  const auto long_one = make(unknown, fmt::format("{{step_size: {}, lambda: 3}}", 10 / *g->lipschitz()));
-  const auto message = test::message_of([&] { run(*long_one, at::zeros({1, 2, 8, 8}, float64), 1); });
+  const auto long_one = make_tv(unknown, fmt::format("{{step_size: {}, lambda: 3}}", 10 / *g->lipschitz()));
+  const auto message = test::message_of([&] { after_steps(*long_one, at::zeros({1, 2, 8, 8}, float64), 1); });
   EXPECT_TRUE(test::contains(message, "sampler.step_size: ")) << message;
-  const auto right = make(unknown, fmt::format("{{step_size: {}, lambda: 3}}", 1 / *g->lipschitz()));
-  const auto x = run(*right, at::zeros({1, 2, 8, 8}, float64), 40);
-  EXPECT_EQ(test::message_of([&] { run(*right, x, 1); }), "");  // at the minimum
+  const auto right = make_tv(unknown, fmt::format("{{step_size: {}, lambda: 3}}", 1 / *g->lipschitz()));
+  const auto x = after_steps(*right, at::zeros({1, 2, 8, 8}, float64), 40);
+  EXPECT_EQ(test::message_of([&] { after_steps(*right, x, 1); }), "");  // at the minimum
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "models/dense.h"
 #include "samplers/sampler.h"
 #include "support/message.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/random_weights.h"
 #include "training/small_trainer.h"
@@ -19,10 +20,7 @@ namespace {
 
 using test::contains;
 using test::message_of;
-
-Tensor numbers(const Shape& shape, int64_t k) {
-  return normal({6, 0, k}, Stream::probe, at::empty(shape, at::kDouble));
-}
+using test::numbers;
 
 std::filesystem::path write_network(const NetworkHeader& header) {
   const auto file = test::scratch() / "network.safetensors";
@@ -31,8 +29,8 @@ std::filesystem::path write_network(const NetworkHeader& header) {
 }
 
 struct VarNetSampler : testing::Test {
-  std::shared_ptr<const ForwardModel> A = std::make_shared<DenseModel>(Shape{1, 8, 8}, numbers({20, 64}, 1) / 14);
-  Tensor y = numbers({3, 20}, 2);
+  std::shared_ptr<const ForwardModel> A = std::make_shared<DenseModel>(Shape{1, 8, 8}, numbers(6, {20, 64}, 1) / 14);
+  Tensor y = numbers(6, {3, 20}, 2);
   std::shared_ptr<const Score> prior =
       make_prior(Settings::from_text("{kind: random_field, side: 8, modes: 4}", "test"), {at::kDouble, at::kCPU});
   std::filesystem::path file = write_network(test::varnet_header());
@@ -51,18 +49,18 @@ struct VarNetSampler : testing::Test {
     return std::make_shared<GaussianLikelihood>(A, y[image], 0.1);
   }
   std::string refusal(const std::filesystem::path& network, int64_t steps = 1) const {
-    return message_of([&] { step(alone(0), numbers({1, 1, 8, 8}, 3), network, steps); });
+    return message_of([&] { step(alone(0), numbers(6, {1, 1, 8, 8}, 3), network, steps); });
   }
 };
 
 TEST_F(VarNetSampler, ABatchOfManyImagesIsEachByItself) {
   const auto together = std::make_shared<app::linear::ManyImages>(
       A, y, app::linear::ManyImages::Noise{0.1, app::linear::squared_norm(*A, {at::kDouble, at::kCPU})}, 2);
-  const auto x = step(together, numbers({6, 1, 8, 8}, 3), file);
+  const auto x = step(together, numbers(6, {6, 1, 8, 8}, 3), file);
   EXPECT_EQ(x.scalar_type(), at::kDouble);
   for (int64_t image = 0; image < 3; ++image) {
     // The network computes in float32, in another order for another batch.
-    const auto own = step(alone(image), numbers({1, 1, 8, 8}, 4), file);
+    const auto own = step(alone(image), numbers(6, {1, 1, 8, 8}, 4), file);
     for (int64_t chain = 0; chain < 2; ++chain) EXPECT_LT(test::relative_error(x[2 * image + chain], own[0]), 1e-5);
   }
   EXPECT_GT(test::relative_error(x[0], x[2]), 1e-2);
@@ -78,7 +76,7 @@ TEST_F(VarNetSampler, OneStepIsTheNetworkWithTheNormalisedGradient) {
   const double L_g = g->lipschitz().value();
   const auto expected = network.reconstruct(
       [&](const Tensor& x) { return (g->grad(x.to(at::kDouble)) / L_g).to(at::kFloat); }, at::zeros({1, 1, 8, 8}));
-  EXPECT_LT(test::relative_error(step(g, numbers({1, 1, 8, 8}, 3), file), expected.to(at::kDouble)), 1e-5);
+  EXPECT_LT(test::relative_error(step(g, numbers(6, {1, 1, 8, 8}, 3), file), expected.to(at::kDouble)), 1e-5);
 }
 
 TEST_F(VarNetSampler, WhatDoesNotFitIsRefused) {
@@ -98,7 +96,10 @@ TEST_F(VarNetSampler, WhatDoesNotFitIsRefused) {
   io::write_safetensors(bare, {{"a", at::zeros({2})}}, nullptr);
   EXPECT_NE(refusal(bare), "");
   const auto none = make_likelihood(Settings::from_text("kind: none", "test"), {1, 8, 8}, {at::kDouble, at::kCPU});
-  EXPECT_TRUE(contains(message_of([&] { step(none, numbers({1, 1, 8, 8}, 3), file); }), "expected data of a linear"));
+  EXPECT_TRUE(contains(message_of([&] {
+                         step(none, numbers(6, {1, 1, 8, 8}, 3), file);
+                       }),
+                       "expected data of a linear"));
 }
 
 TEST_F(VarNetSampler, APriorRefusesItsFile) {

@@ -7,10 +7,9 @@
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "samplers/sampler.h"
+#include "support/numbers.h"
 
 namespace penumbra::test {
-
-inline const auto float64 = at::TensorOptions().dtype(at::kDouble);
 
 /// |x - y|^2 / (2 beta^2).
 inline std::shared_ptr<const Likelihood> denoising(const Tensor& y, double beta) {
@@ -26,6 +25,12 @@ inline std::unique_ptr<Sampler> make_sampler(const char* kind, std::shared_ptr<c
   auto sampler = find_named(sampler_entries(), kind)->make(settings, {{std::move(likelihood), nullptr}, 0, 10});
   settings.finish();
   return sampler;
+}
+
+inline Tensor after_steps(const Sampler& sampler, Tensor start, int steps) {
+  ChainState state{std::move(start)};
+  for (int k = 0; k < steps; ++k) sampler.step(state);
+  return state.x;
 }
 
 }  // namespace penumbra::test

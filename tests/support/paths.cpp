@@ -63,4 +63,6 @@ double relative_error(const Tensor& a, const Tensor& b) {
   return scale > 0 ? difference / scale : difference;
 }
 
+double relative_distance(const Tensor& a, const Tensor& b) { return ((a - b).norm() / b.norm()).item<double>(); }
+
 }  // namespace penumbra::test

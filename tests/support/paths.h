@@ -31,5 +31,7 @@ Tensor tensor(const nlohmann::json& numbers);
 
 /// |a - b| / |b| in the maximum norm.
 double relative_error(const Tensor& a, const Tensor& b);
+/// The same in the Euclidean norm.
+double relative_distance(const Tensor& a, const Tensor& b);
 
 }  // namespace penumbra::test

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +66,12 @@ Result penumbra(const std::vector<std::string>& args) {
   const auto folder = scratch();
   const int code = wait_for(spawn(args, folder / "out", folder / "err"));
   return {code, read_text(folder / "out"), read_text(folder / "err")};
+}
+
+nlohmann::json info(const fs::path& path) {
+  const auto result = penumbra({"info", path.string(), "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  return nlohmann::json::parse(result.out);
 }
 
 std::vector<pid_t> start_team(int size, const std::vector<std::string>& args) {

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,6 +20,9 @@ struct Result {
 
 /// Runs `penumbra args...` to its end.
 Result penumbra(const std::vector<std::string>& args);
+
+/// What `penumbra info path --json` says.
+nlohmann::json info(const std::filesystem::path& path);
 
 /// Starts `penumbra args...` in the background; its output goes nowhere.
 pid_t start(const std::vector<std::string>& args);

@@ -6,13 +6,12 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "support/numbers.h"
 
 namespace penumbra::theory {
 namespace {
 
-Tensor gaussian(uint64_t seed, int64_t count) {
-  return normal({seed, 0, 0}, Stream::truth, at::empty({count}, at::kDouble));
-}
+using test::noise;
 
 TEST(Bennett, OfExactWorksIsTheWork) {
   const auto found = bennett(at::full({10}, 17.5, at::kDouble), at::full({3}, -17.5, at::kDouble));
@@ -28,7 +27,7 @@ TEST(Bennett, OfGaussianWorksIsRightWithinItsError) {
   double z2 = 0, bar = 0, bootstrap = 0;
   constexpr int repeats = 200;
   for (int i = 0; i < repeats; ++i) {
-    const auto found = bennett(u - s * s / 2 + s * gaussian(2 * i, 120), -u - s * s / 2 + s * gaussian(2 * i + 1, 60),
+    const auto found = bennett(u - s * s / 2 + s * noise(2 * i, {120}), -u - s * s / 2 + s * noise(2 * i + 1, {60}),
                                {.resamples = i < 20 ? 200 : 2});
     z2 += std::pow((found.log_ratio - u) / found.asymptotic_error, 2) / repeats;
     bar += found.log_ratio / repeats;
@@ -41,7 +40,7 @@ TEST(Bennett, OfGaussianWorksIsRightWithinItsError) {
 }
 
 TEST(Bennett, ReportsTheGapAndTheSpread) {
-  const auto found = bennett(-8 + 4 * gaussian(1, 4000), -8 + 4 * gaussian(2, 4000), {.resamples = 2});
+  const auto found = bennett(-8 + 4 * noise(1, {4000}), -8 + 4 * noise(2, {4000}), {.resamples = 2});
   EXPECT_NEAR(found.gap, 16, 5 * 4 * std::sqrt(2.0 / 4000));
   EXPECT_NEAR(found.gap_error, 4 * std::sqrt(2.0 / 4000), 0.005);
   EXPECT_NEAR(found.forward_sd, 4, 0.25);
@@ -50,7 +49,7 @@ TEST(Bennett, ReportsTheGapAndTheSpread) {
 }
 
 TEST(Bennett, TheBootstrapIsTheSeeds) {
-  const auto forward = gaussian(1, 30), backward = gaussian(2, 30);
+  const auto forward = noise(1, {30}), backward = noise(2, {30});
   EXPECT_EQ(bennett(forward, backward, {.seed = 5}).bootstrap_error,
             bennett(forward, backward, {.seed = 5}).bootstrap_error);
   EXPECT_NE(bennett(forward, backward, {.seed = 5}).bootstrap_error,

@@ -9,15 +9,13 @@
 #include "core/quadrature.h"
 #include "core/random.h"
 #include "priors/gaussian_mixture.h"
+#include "support/numbers.h"
 
 namespace penumbra::theory {
 namespace {
 
-Tensor noise(uint64_t seed, at::IntArrayRef shape) {
-  return normal({seed, 0, 0}, Stream::truth, at::empty(shape, at::kDouble));
-}
-
-double largest(const Tensor& x) { return x.abs().max().item<double>(); }
+using test::largest;
+using test::noise;
 
 /// Three Gaussians of unlike widths in six pixels.
 GaussianMixture three_modes() {

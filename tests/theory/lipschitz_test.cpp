@@ -8,24 +8,23 @@
 #include "likelihoods/gaussian.h"
 #include "models/dense.h"
 #include "priors/gaussian_mixture.h"
+#include "support/numbers.h"
 
 namespace penumbra::theory {
 namespace {
 
-Tensor normal_points(int64_t count, int64_t n, uint64_t seed) {
-  return normal({seed, 0, 0}, Stream::truth, at::empty({count, 1, 1, n}, at::kDouble));
-}
+using test::noise;
 
 Tensor covariance(uint64_t seed, double floor) {
-  const auto F = normal_points(4, 4, seed).reshape({4, 4});
+  const auto F = noise(seed, {4, 4});
   return F.mm(F.t()) + floor * at::eye(4, at::kDouble);
 }
 
 GaussianMixture mixture(int64_t components) {
   std::vector<Component> parts;
   for (int64_t j = 0; j < components; ++j)
-    parts.push_back({1.0 + static_cast<double>(j), normal_points(1, 4, 50 + j).reshape({4}),
-                     Covariance::full(covariance(70 + j, 0.3))});
+    parts.push_back(
+        {1.0 + static_cast<double>(j), noise(50 + j, {1, 4})[0], Covariance::full(covariance(70 + j, 0.3))});
   return {{1, 1, 4}, parts};
 }
 
@@ -82,7 +81,7 @@ class HalfSeen final : public Score {
 /// Not a gradient: S(x) = x B^T with B far from symmetric.
 class Twisted final : public Score {
  public:
-  Twisted() : Score({1, 1, 4}), B_(at::triu(normal_points(4, 4, 9).reshape({4, 4}))) {}
+  Twisted() : Score({1, 1, 4}), B_(at::triu(noise(9, {4, 4}))) {}
   double norm() const { return at::linalg_matrix_norm(B_, 2).item<double>(); }
 
  private:
@@ -105,7 +104,7 @@ class DoubleWell final : public Likelihood {
 TEST(Lipschitz, OfAGaussianScoreIsTheInverseOfTheSmallestSmoothedVariance) {
   const auto prior = mixture(1);
   for (const double sigma : {0.0, 0.5, 3.0}) {
-    const auto L = score_lipschitz(prior, normal_points(3, 4, 1), sigma, {.tolerance = 1e-12});
+    const auto L = score_lipschitz(prior, noise(1, {3, 1, 1, 4}), sigma, {.tolerance = 1e-12});
     const double smallest = prior.components()[0].covariance->smallest_variance();
     EXPECT_NEAR(L.value * (smallest + sigma * sigma), 1, 1e-8);
     EXPECT_EQ(L.method, Lipschitz::Method::autograd);
@@ -115,7 +114,7 @@ TEST(Lipschitz, OfAGaussianScoreIsTheInverseOfTheSmallestSmoothedVariance) {
 
 TEST(Lipschitz, OfAMixtureScoreIsTheNormOfTheJacobianPointByPoint) {
   const auto prior = mixture(3);
-  const auto points = normal_points(6, 4, 2);
+  const auto points = noise(2, {6, 1, 1, 4});
   const auto L = score_lipschitz(prior, points, 0.4, {.max_iterations = 2000, .tolerance = 1e-13});
   double largest = 0;
   for (int64_t i = 0; i < points.size(0); ++i) {
@@ -127,7 +126,7 @@ TEST(Lipschitz, OfAMixtureScoreIsTheNormOfTheJacobianPointByPoint) {
 }
 
 TEST(Lipschitz, OfAScoreWithoutAutogradComesFromDifferences) {
-  const auto points = normal_points(4, 4, 3);
+  const auto points = noise(3, {4, 1, 1, 4});
   const LipschitzOptions options{.max_iterations = 2000, .tolerance = 1e-10};
   const auto exact = score_lipschitz(mixture(2), points, 0.3, options);
   const auto opaque = score_lipschitz(Opaque(mixture(2)), points, 0.3, options);
@@ -137,27 +136,27 @@ TEST(Lipschitz, OfAScoreWithoutAutogradComesFromDifferences) {
 
 TEST(Lipschitz, OfAScoreWhoseBackwardPassLeavesNoGraphComesFromDifferences) {
   const HalfSeen score;
-  const auto L = score_lipschitz(score, normal_points(3, 4, 5), 0.1, {.max_iterations = 2000, .tolerance = 1e-10});
+  const auto L = score_lipschitz(score, noise(5, {3, 1, 1, 4}), 0.1, {.max_iterations = 2000, .tolerance = 1e-10});
   EXPECT_EQ(L.method, Lipschitz::Method::differences);
   EXPECT_NEAR(L.value / score.norm(), 1, 1e-6);  // a linear map: differences are exact but for rounding
 }
 
 TEST(Lipschitz, OfAScoreThatIsNoGradientIsItsNormNotItsSpectralRadius) {
   const Twisted score;
-  const auto L = score_lipschitz(score, normal_points(2, 4, 4), 0.1, {.max_iterations = 2000, .tolerance = 1e-13});
+  const auto L = score_lipschitz(score, noise(4, {2, 1, 1, 4}), 0.1, {.max_iterations = 2000, .tolerance = 1e-13});
   EXPECT_NEAR(L.value / score.norm(), 1, 1e-8);
 }
 
 TEST(Lipschitz, OfALinearLikelihoodIsItsFormula) {
-  const auto A = normal_points(3, 4, 6).reshape({3, 4});
+  const auto A = noise(6, {3, 4});
   const GaussianLikelihood g(std::make_shared<DenseModel>(Shape{1, 1, 4}, A), at::zeros({3}, at::kDouble), 0.2);
-  const auto L = likelihood_lipschitz(g, normal_points(2, 4, 7));
+  const auto L = likelihood_lipschitz(g, noise(7, {2, 1, 1, 4}));
   EXPECT_EQ(L.method, Lipschitz::Method::formula);
   EXPECT_NEAR(L.value * 0.04 / std::pow(at::linalg_matrix_norm(A, 2).item<double>(), 2), 1, 1e-6);
 }
 
 TEST(Lipschitz, OfAnyLikelihoodIsTheNormOfItsHessianAtThePoints) {
-  const auto points = normal_points(5, 4, 8);
+  const auto points = noise(8, {5, 1, 1, 4});
   const auto L = likelihood_lipschitz(DoubleWell(), points, {.max_iterations = 2000, .tolerance = 1e-10});
   const auto expected = flat(3 * points.square() - 1).abs().amax(1);
   EXPECT_EQ(L.method, Lipschitz::Method::differences);

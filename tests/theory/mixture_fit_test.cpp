@@ -5,21 +5,19 @@
 
 #include "core/error.h"
 #include "core/random.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra::theory {
 namespace {
 
+using test::noise;
 using test::relative_error;
 using test::tensor;
 
-Tensor normal_points(int64_t count, int64_t n, uint64_t seed) {
-  return normal({seed, 0, 0}, Stream::truth, at::empty({count, n}, at::kDouble));
-}
-
 Tensor two_groups(int64_t left, int64_t right, double distance) {
   const auto shift = at::tensor({distance, 0.0}, at::kDouble);
-  return at::cat({normal_points(left, 2, 1), normal_points(right, 2, 2) + shift});
+  return at::cat({noise(1, {left, 2}), noise(2, {right, 2}) + shift});
 }
 
 TEST(MixtureFit, IsTheConvergedStoredFit) {
@@ -33,7 +31,7 @@ TEST(MixtureFit, IsTheConvergedStoredFit) {
 }
 
 TEST(MixtureFit, OneComponentIsTheSampleMeanAndCovariance) {
-  const auto points = normal_points(500, 3, 7) * at::tensor({1.0, 2.0, 0.5}, at::kDouble);
+  const auto points = noise(7, {500, 3}) * at::tensor({1.0, 2.0, 0.5}, at::kDouble);
   const auto fit = fit_mixture(points, {.components = 1});
   const auto mean = points.mean(0), centred = points - mean;
   EXPECT_LT(relative_error(fit.mixture.means[0], mean), 1e-12);
@@ -59,7 +57,7 @@ TEST(MixtureFit, SurvivesPointsOnALine) {
 }
 
 TEST(MixtureFit, ThreeGroupsInFiveDimensions) {
-  auto points = normal_points(900, 5, 3);
+  auto points = noise(3, {900, 5});
   points.narrow(0, 300, 300).add_(15);
   points.narrow(0, 600, 300).sub_(15);
   const auto fit = fit_mixture(points, {.components = 3});

@@ -8,15 +8,14 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "priors/gaussian_mixture.h"
+#include "support/numbers.h"
 
 namespace penumbra::theory {
 namespace {
 
-constexpr int64_t side = 16, n = side * side;
+using test::noise;
 
-Tensor noise(uint64_t seed, at::IntArrayRef shape) {
-  return normal({seed, 0, 0}, Stream::truth, at::empty(shape, at::kDouble));
-}
+constexpr int64_t side = 16, n = side * side;
 
 struct Modes {
   std::shared_ptr<const GaussianMixture> mixture;

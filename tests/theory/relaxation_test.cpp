@@ -10,15 +10,15 @@
 namespace penumbra::theory {
 namespace {
 
-constexpr int64_t n = 60, count = 400;
+constexpr int64_t axes = 60, count = 400;
 
 /// Curvatures from 1 to 1000.
-Tensor curvatures() { return at::logspace(0, 3, n, 10, at::kDouble); }
+Tensor curvatures() { return at::logspace(0, 3, axes, 10, at::kDouble); }
 
 const ScoreField gaussian = [](const Tensor& x) { return -x * curvatures(); };
 
 Tensor draws(const Tensor& variance) {
-  return normal({3, 0, 0}, Stream::truth, at::empty({count, n}, at::kDouble)) * variance.sqrt();
+  return normal({3, 0, 0}, Stream::truth, at::empty({count, axes}, at::kDouble)) * variance.sqrt();
 }
 
 // Chains of step 1.6 / 1000: the stiffest direction is 5 times too wide.
@@ -50,7 +50,7 @@ TEST(Relaxation, WhatWouldLeaveTheModeStays) {
   EXPECT_TRUE(away.x.equal(x));
   const auto broken = relax([](const Tensor& at) { return at * NAN; }, x);
   EXPECT_FALSE(broken.moved);
-  EXPECT_FALSE(relax(gaussian, at::ones({3, n}, at::kDouble)).moved) << "no spread";
+  EXPECT_FALSE(relax(gaussian, at::ones({3, axes}, at::kDouble)).moved) << "no spread";
 }
 
 }  // namespace

@@ -7,13 +7,12 @@
 
 #include "core/random.h"
 #include "priors/gaussian_mixture.h"
+#include "support/numbers.h"
 
 namespace penumbra::theory {
 namespace {
 
-Tensor noise(uint64_t seed, at::IntArrayRef shape) {
-  return normal({seed, 0, 0}, Stream::truth, at::empty(shape, at::kDouble));
-}
+using test::noise;
 
 TEST(SegmentWork, OfOneGaussianIsTheDifferenceOfItsLogDensity) {
   const auto root = noise(1, {6, 6});

@@ -5,13 +5,12 @@
 
 #include "core/error.h"
 #include "core/random.h"
+#include "support/numbers.h"
 
 namespace penumbra::theory {
 namespace {
 
-Tensor normal_points(int64_t count, int64_t n, uint64_t seed) {
-  return normal({seed, 0, 0}, Stream::truth, at::empty({count, n}, at::kDouble));
-}
+using test::noise;
 
 /// The definition, pair by pair.
 struct Direct {
@@ -37,7 +36,7 @@ struct Direct {
 };
 
 TEST(Stein, IsTheDoubleSumOfItsDefinition) {
-  const auto x = normal_points(23, 4, 1) + 3, s = normal_points(23, 4, 2);
+  const auto x = noise(1, {23, 4}) + 3, s = noise(2, {23, 4});
   const auto stein = kernel_stein(x, s, {.length = 1.3});
   const Direct direct(x, s, 1.3);
   EXPECT_NEAR(stein.u_statistic / direct.u, 1, 1e-12);
@@ -52,7 +51,7 @@ TEST(Stein, LengthIsTheMedianDistance) {
 TEST(Stein, RejectsTheRightGaussianAboutAsOftenAsItSays) {
   int rejections = 0;
   for (uint64_t trial = 0; trial < 100; ++trial) {
-    const auto x = normal_points(100, 3, 100 + trial);
+    const auto x = noise(100 + trial, {100, 3});
     rejections += kernel_stein(x, -x, {.bootstrap = 400, .level = 0.1, .seed = trial}).rejected();
   }
   EXPECT_GE(rejections, 2);  // 10 expected; outside 2..20 has probability below 0.3 %
@@ -68,7 +67,7 @@ class SteinDimension : public testing::TestWithParam<Inflated> {};
 
 TEST_P(SteinDimension, AcceptsTheRightGaussianAndRejectsAShiftedAndAnInflatedOne) {
   const auto [n, factor] = GetParam();
-  const auto x = normal_points(1000, n, 5);
+  const auto x = noise(5, {1000, n});
   const auto right = kernel_stein(x, -x);
   EXPECT_FALSE(right.rejected());
   EXPECT_GT(right.p_value, 0.05);
@@ -84,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Dimensions, SteinDimension, testing::Values(Inflated{2,
                          [](const auto& info) { return std::to_string(info.param.n); });
 
 TEST(Stein, RefusesScoresOfAnotherShape) {
-  EXPECT_THROW(kernel_stein(normal_points(5, 2, 1), normal_points(4, 2, 1)), InputError);
+  EXPECT_THROW(kernel_stein(noise(1, {5, 2}), noise(1, {4, 2})), InputError);
   EXPECT_THROW(kernel_stein(at::zeros({5, 2}, at::kDouble), at::zeros({5, 2}, at::kDouble)), InputError);
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra::training {
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t count = 50;
 constexpr int64_t steps = 20;
 
-Tensor random_numbers(int64_t k) { return normal({8, 0, k}, Stream::probe, at::empty({1, count}, at::kDouble))[0]; }
+Tensor random_numbers(int64_t k) { return test::numbers(8, {1, count}, k)[0]; }
 
 /// Kingma and Ba (2015), Algorithm 1, number by number.
 struct Reference {

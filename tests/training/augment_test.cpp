@@ -178,7 +178,7 @@ TEST(Augment, MovesIntensitiesWithinTheirSpread) {
   expect_range(run({.gamma = 0.25}), 1 + 2 * std::pow(0.75, 1.25), 1 + 2 * std::pow(0.75, 1 / 1.25));
 }
 
-AugmentOptions setting(const std::string& text) {
+AugmentOptions augment_of(const std::string& text) {
   auto settings = Settings::from_text(text, "c.yaml");
   const auto options = augment_setting(settings.section("augment"), 0, 1);
   settings.finish();
@@ -186,7 +186,7 @@ AugmentOptions setting(const std::string& text) {
 }
 
 TEST(AugmentSetting, HasTheDocumentedDefaults) {
-  const auto options = setting("");
+  const auto options = augment_of("");
   EXPECT_EQ(options.horizontal_flip, 0.5);
   EXPECT_EQ(options.vertical_flip, 0);
   EXPECT_EQ(options.unwarped, 0.5);
@@ -200,18 +200,18 @@ TEST(AugmentSetting, HasTheDocumentedDefaults) {
 
 TEST(AugmentSetting, CanBeSwitchedOff) {
   const auto x = images(4);
-  EXPECT_TRUE(at::equal(augment(x, setting("augment: {enabled: false, rotation: 40}"), {1, 0, 0}), x));
+  EXPECT_TRUE(at::equal(augment(x, augment_of("augment: {enabled: false, rotation: 40}"), {1, 0, 0}), x));
 }
 
 TEST(AugmentSetting, TakesABorderByNameOrValue) {
-  EXPECT_EQ(setting("augment: {border: edge}").warp.border, Border::edge);
-  const auto constant = setting("augment: {border: 0.25}").warp;
+  EXPECT_EQ(augment_of("augment: {border: edge}").warp.border, Border::edge);
+  const auto constant = augment_of("augment: {border: 0.25}").warp;
   EXPECT_EQ(constant.border, Border::constant);
   EXPECT_EQ(constant.fill, 0.25);
 }
 
 TEST(AugmentSetting, RefusesWhatMakesNoSense) {
-  const auto error = [](const std::string& text) { return message_of([&] { setting(text); }); };
+  const auto error = [](const std::string& text) { return message_of([&] { augment_of(text); }); };
   EXPECT_TRUE(contains(error("augment: {rotation: -3}"), "augment.rotation"));
   EXPECT_TRUE(contains(error("augment: {horizontal_flip: 2}"), "augment.horizontal_flip"));
   EXPECT_TRUE(contains(error("augment: {border: mirror}"), "augment.border"));

@@ -16,7 +16,7 @@
 namespace penumbra::training {
 namespace {
 
-constexpr int64_t side = 8, pixels = side * side;
+constexpr int64_t side = 8, pixel_count = side * side;
 constexpr int64_t train_count = 4096, validation_count = 1024, bands = 4;
 constexpr double s = 0.5, range = 8 * s;
 
@@ -49,17 +49,17 @@ Best best_loss(const Tensor& eigenvalues, double low, double high) {
     const auto m = eigenvalues * sigma * sigma / (eigenvalues + sigma * sigma);
     const double weight = (s * s + sigma * sigma) / (s * s * sigma * sigma);
     best.loss += weight * m.mean().item<double>() / validation_count;
-    variance += 2 * weight * weight * m.square().sum().item<double>() / (pixels * pixels);
+    variance += 2 * weight * weight * m.square().sum().item<double>() / (pixel_count * pixel_count);
   }
   best.standard_error = std::sqrt(variance) / validation_count;
   return best;
 }
 
-struct Trained {
+struct Qualities {
   std::vector<BandQuality> start, end;
 };
 
-Trained train(const ImageSet& images, int64_t steps, double learning_rate) {
+Qualities train(const ImageSet& images, int64_t steps, double learning_rate) {
   auto options = test::small_options(range);
   options.steps = steps;
   options.batch = 32;
@@ -67,7 +67,7 @@ Trained train(const ImageSet& images, int64_t steps, double learning_rate) {
   options.ema_decay = 0.95;
   const Team team;
   Trainer trainer(options, test::small_header(s, range), images, team, at::kCPU);
-  Trained result;
+  Qualities result;
   result.start = trainer.validate(Trainer::Which::raw, bands, validation_count);
   while (trainer.k() < steps) trainer.step();
   result.end = trainer.validate(Trainer::Which::ema, bands, validation_count);
@@ -78,10 +78,10 @@ TEST(GaussianTraining, WhiteNoiseCannotBeDenoisedBelowALossOfOne) {
   const auto images = gaussian_images(at::eye(side, at::kDouble));
   const auto result = train(images, 100, 2e-3);
   for (const auto& band : result.end) {
-    const auto best = best_loss(at::full({pixels}, s * s, at::kDouble), band.sigma_low, band.sigma_high);
+    const auto best = best_loss(at::full({pixel_count}, s * s, at::kDouble), band.sigma_low, band.sigma_high);
     ASSERT_NEAR(best.loss, 1, 1e-12);
     // One image: variance 2 / 64; of 1024 images the standard error is 0.0055.
-    ASSERT_NEAR(best.standard_error, std::sqrt(2.0 / pixels / validation_count), 1e-12);
+    ASSERT_NEAR(best.standard_error, std::sqrt(2.0 / pixel_count / validation_count), 1e-12);
     EXPECT_GE(band.loss, 1 - 4 * best.standard_error) << band.sigma_low;
     EXPECT_LE(band.loss, 1.05) << band.sigma_low;
   }

@@ -11,11 +11,11 @@
 namespace penumbra::training {
 namespace {
 
-constexpr int64_t count = 10000;
+constexpr int64_t levels_count = 10000;
 
 /// Evenly over (0, 1), and both ends.
 Tensor unit_interval() {
-  const auto middles = (at::arange(count, at::kDouble) + 0.5) / static_cast<double>(count);
+  const auto middles = (at::arange(levels_count, at::kDouble) + 0.5) / static_cast<double>(levels_count);
   return at::cat({middles, at::tensor({0.0, 1e-300, 1e-12, 1 - 1e-12, 1.0}, at::kDouble)});
 }
 
@@ -51,8 +51,8 @@ TEST(NoiseLevels, LogUniformHasItsQuantiles) {
 TEST(NoiseLevels, TruncatedLogNormalHasItsQuantiles) {
   auto levels = cut;
   levels.uniform_share = 0;
-  const auto u = unit_interval().narrow(0, 0, count), sigma = levels(u);
-  for (int64_t i = 0; i < count; i += 97)
+  const auto u = unit_interval().narrow(0, 0, levels_count), sigma = levels(u);
+  for (int64_t i = 0; i < levels_count; i += 97)
     EXPECT_NEAR(truncated_cdf(levels, sigma[i].item<double>()), u[i].item<double>(), 1e-12) << i;
   // Wide bounds cut nothing off: the median is the median.
   const NoiseLevels wide{.low = 1e-9, .high = 1e9, .median = 0.3, .spread = 1.4, .uniform_share = 0};
@@ -61,12 +61,12 @@ TEST(NoiseLevels, TruncatedLogNormalHasItsQuantiles) {
 }
 
 TEST(NoiseLevels, AShareIsLogUniform) {
-  const auto sigma = cut(unit_interval().narrow(0, 0, count));
+  const auto sigma = cut(unit_interval().narrow(0, 0, levels_count));
   for (const double s : {0.1, 0.12, 0.2, 0.3, 0.5, 1.0, 1.7, 2.0}) {
     const double found = (sigma <= s).to(at::kDouble).mean().item<double>();
     const double expected = 0.25 * log_uniform_cdf(cut, s) + 0.75 * truncated_cdf(cut, s);
     // Two pieces, each counted to one of the evenly spaced numbers.
-    EXPECT_NEAR(found, expected, 2.0 / count) << s;
+    EXPECT_NEAR(found, expected, 2.0 / levels_count) << s;
   }
 }
 

@@ -10,7 +10,7 @@
 namespace penumbra::training {
 namespace {
 
-std::vector<int64_t> numbers(const Tensor& x) { return {x.data_ptr<int64_t>(), x.data_ptr<int64_t>() + x.numel()}; }
+std::vector<int64_t> indices(const Tensor& x) { return {x.data_ptr<int64_t>(), x.data_ptr<int64_t>() + x.numel()}; }
 
 Tensor first_batches(int64_t count, int64_t batch, int64_t batches) {
   std::vector<Tensor> parts;
@@ -41,7 +41,7 @@ TEST(BatchOrder, HoldsABatchOfManyEpochs) {
 
 TEST(BatchOrder, RemembersWithoutAnEffect) {
   BatchOrder order(5, 13, 5);
-  for (const int64_t k : {0, 1, 2, 7, 2, 0, 40}) EXPECT_EQ(numbers(order(k)), numbers(BatchOrder(5, 13, 5)(k)));
+  for (const int64_t k : {0, 1, 2, 7, 2, 0, 40}) EXPECT_EQ(indices(order(k)), indices(BatchOrder(5, 13, 5)(k)));
 }
 
 TEST(BatchOrder, PutsEveryImageEverywhereAlike) {

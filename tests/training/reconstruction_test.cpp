@@ -7,6 +7,7 @@
 
 #include "models/dense.h"
 #include "networks/varnet.h"
+#include "support/numbers.h"
 #include "support/paths.h"
 #include "support/random_weights.h"
 #include "training/small_images.h"
@@ -16,15 +17,12 @@
 namespace penumbra::training {
 namespace {
 
+using test::numbers;
 using test::varnet_header;
 using Which = Trainer::Which;
 
-Tensor numbers(const Shape& shape, int64_t k, at::ScalarType type = at::kDouble) {
-  return normal({3, 0, k}, Stream::probe, at::empty(shape, type));
-}
-
 /// 24 numbers of an 8x8 image: sums of all pixels, or every third pixel or so.
-Tensor sums(at::ScalarType type) { return numbers({24, 64}, 1, type) / 8; }
+Tensor sums(at::ScalarType type) { return numbers(3, {24, 64}, 1, type) / 8; }
 Tensor pixels(at::ScalarType type) { return at::eye(64, type).index_select(0, (at::arange(24) * 29).remainder(64)); }
 
 LinearMeasurement measurement(const Tensor& matrix, double beta = 0.05) {
@@ -33,9 +31,9 @@ LinearMeasurement measurement(const Tensor& matrix, double beta = 0.05) {
 }
 
 TEST(DataGradient, IsThatOfTheMisfitAndKnowsItsOwnDerivative) {
-  const auto A = sums(at::kDouble), y = numbers({2, 24}, 2), v = numbers({2, 1, 8, 8}, 4);
+  const auto A = sums(at::kDouble), y = numbers(3, {2, 24}, 2), v = numbers(3, {2, 1, 8, 8}, 4);
   const auto m = measurement(A);
-  const auto x = numbers({2, 1, 8, 8}, 3).requires_grad_();
+  const auto x = numbers(3, {2, 1, 8, 8}, 3).requires_grad_();
   const auto G = m.gradient(y)(x);
   const auto expected = (flat(x.detach()).matmul(A.t()) - y).matmul(A) / m.norm_sq;
   EXPECT_LT(test::relative_error(flat(G.detach()), expected), 1e-13);
@@ -50,7 +48,7 @@ TEST(ReconstructionLoss, ItsGradientIsThatOfFiniteDifferences) {
   const Architecture architecture(varnet_header().architecture, "test");
   auto weights = test::random_weights(architecture);
   for (auto& [name, tensor] : weights) tensor = tensor.to(at::kDouble);
-  const auto x = numbers({3, 1, 8, 8}, 5);
+  const auto x = numbers(3, {3, 1, 8, 8}, 5);
   const auto y = m.measure(x, {6, 0, 0}, Stream::probe);
   const auto start = -m.gradient(y)(at::zeros_like(x));
   const auto loss = [&](const std::map<std::string, Tensor>& at) {
@@ -66,7 +64,7 @@ TEST(ReconstructionLoss, ItsGradientIsThatOfFiniteDifferences) {
     double expected = 0;
     int64_t k = 100 * (direction + 1);
     for (const auto& [name, tensor] : weights) {
-      const auto d = numbers(tensor.sizes().vec(), ++k);
+      const auto d = numbers(3, tensor.sizes().vec(), ++k);
       ahead[name] = tensor.detach() + h * d;
       behind[name] = tensor.detach() - h * d;
       expected += (tensor.grad() * d).sum().item<double>();
