@@ -40,7 +40,7 @@ TEST(SteinCheck, RightSamplesPassAndShiftedOnesDoNot) {
   EXPECT_EQ(bad.level, "warning");
   EXPECT_NE(bad.text.find("not those of the posterior"), std::string::npos) << bad.text;
   EXPECT_NE(verdict_on(shifted, 2).text.find("gives the prior the weight 2"), std::string::npos);
-  const auto about = describe(shifted);
+  const auto about = to_json(shifted);
   EXPECT_TRUE(about["judged"].get<bool>());
   EXPECT_TRUE(about["rejected"].get<bool>());
   EXPECT_LE(about["p"].get<double>(), 0.01);

@@ -15,10 +15,10 @@ using test::largest;
 
 const std::vector<double> probabilities{0, 0.025, 0.5, 0.8, 1};
 
-Tensor draws() { return normal({1, 0, 0}, Stream::truth, at::empty({5, 8, 1, 3, 2}, at::kDouble)); }
+Tensor some_draws() { return normal({1, 0, 0}, Stream::truth, at::empty({5, 8, 1, 3, 2}, at::kDouble)); }
 
 TEST(Weighted, EqualWeightsAreNone) {
-  const auto x = draws();
+  const auto x = some_draws();
   const auto all = x.flatten(0, 1);
   const std::vector<double> same(8, 0.3);
   const auto found = weighted_moments(x, same);
@@ -28,7 +28,7 @@ TEST(Weighted, EqualWeightsAreNone) {
 }
 
 TEST(Weighted, AChainOfWeightZeroIsNotThere) {
-  const auto x = draws();
+  const auto x = some_draws();
   std::vector<double> weights(8, 1);
   weights[7] = 0;
   const auto rest = x.narrow(1, 0, 7);
@@ -40,7 +40,7 @@ TEST(Weighted, AChainOfWeightZeroIsNotThere) {
 
 // Three of four chains at 0, one at 10 that counts nine times as much as any other: 3/4 of the weight.
 TEST(Weighted, AHeavyChainTakesTheMedian) {
-  auto x = draws();
+  auto x = some_draws();
   x.narrow(1, 3, 1) += 10;
   const auto four = x.narrow(1, 0, 4);
   const auto median = weighted_quantiles(four, {1, 1, 1, 9}, {0.5});
@@ -55,9 +55,9 @@ TEST(Weighted, OneDrawHasNoSpread) {
 }
 
 TEST(Weighted, RefusesWhatIsNoWeight) {
-  EXPECT_THROW(weighted_moments(draws(), {1, 2}), InputError);
-  EXPECT_THROW(weighted_moments(draws(), std::vector<double>(8, 0)), InputError);
-  EXPECT_THROW(weighted_quantiles(draws(), std::vector<double>(8, -1), {0.5}), InputError);
+  EXPECT_THROW(weighted_moments(some_draws(), {1, 2}), InputError);
+  EXPECT_THROW(weighted_moments(some_draws(), std::vector<double>(8, 0)), InputError);
+  EXPECT_THROW(weighted_quantiles(some_draws(), std::vector<double>(8, -1), {0.5}), InputError);
 }
 
 }  // namespace
