@@ -55,6 +55,7 @@ set_source_files_properties(
   PROPERTIES COMPILE_DEFINITIONS PENUMBRA_PRIORS="${PROJECT_SOURCE_DIR}/priors" SKIP_PRECOMPILE_HEADERS ON)
 include(${CMAKE_CURRENT_LIST_DIR}/team.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/kernels.cmake)
+penumbra_together(penumbra ${penumbra_sources})
 
 if(PENUMBRA_SANITIZE)
   set(sanitize -fsanitize=${PENUMBRA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)

@@ -13,6 +13,8 @@ target_compile_options(penumbra_app PRIVATE -Wall -Wextra $<$<CONFIG:Release>:-O
 target_compile_definitions(penumbra_app PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")
 target_precompile_headers(penumbra_app REUSE_FROM penumbra)
 
+penumbra_together(penumbra_app ${app_sources})
+
 add_executable(penumbra_program ${app_main})
 set_target_properties(penumbra_program PROPERTIES OUTPUT_NAME penumbra RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(penumbra_program PRIVATE penumbra_app)

@@ -12,7 +12,7 @@ namespace penumbra::io {
 namespace {
 
 constexpr int64_t bytes_per_number = 8;  // two float32
-constexpr size_t largest_header = 1 << 20;
+constexpr size_t largest_cfl_header = 1 << 20;
 constexpr std::string_view spaces = " \t\r";
 
 constexpr std::array<std::string_view, cfl_dimensions> names{"READ",  "PHS1",   "PHS2", "COIL",   "MAPS", "TE",
@@ -35,8 +35,8 @@ std::string_view next_line(std::string_view& text) {
 
 /// The line below "# Dimensions"; newer headers have other sections too, in any order.
 std::string_view dimensions_line(std::string_view text, const std::string& name) {
-  if (text.size() > largest_header)
-    input_error("{}: expected a header of at most {} bytes, found {}", name, largest_header, text.size());
+  if (text.size() > largest_cfl_header)
+    input_error("{}: expected a header of at most {} bytes, found {}", name, largest_cfl_header, text.size());
   while (!text.empty())
     if (next_line(text) == "# Dimensions") return next_line(text);
   input_error("{}: expected a BART header with a line \"# Dimensions\", found none", name);

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "arrays are written in the machine's byte order");
 
-constexpr size_t largest_header = 1 << 20;
+constexpr size_t largest_npy_header = 1 << 20;
 
 uint64_t little_endian(std::string_view bytes) {
   uint64_t number = 0;
@@ -34,8 +34,8 @@ std::pair<std::string_view, std::string_view> split(std::string_view bytes, cons
   if (bytes.size() < width) input_error("{}: header length: the file is truncated", name);
   const auto length = little_endian(bytes.substr(0, width));
   bytes.remove_prefix(width);
-  if (length > largest_header)
-    input_error("{}: header length: expected at most {} bytes, found {}", name, largest_header, length);
+  if (length > largest_npy_header)
+    input_error("{}: header length: expected at most {} bytes, found {}", name, largest_npy_header, length);
   if (length > bytes.size())
     input_error("{}: header: the file is truncated: expected {} bytes, found {}", name, length, bytes.size());
   return {bytes.substr(0, length), bytes.substr(length)};

@@ -10,12 +10,12 @@
 namespace penumbra::io {
 namespace {
 
-constexpr size_t most_dimensions = 32;
+constexpr size_t most_npy_dimensions = 32;
 
 /// Reads the literal from left to right; knows strings, True, False and tuples of whole numbers.
-class Cursor {
+class HeaderParser {
  public:
-  Cursor(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  HeaderParser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   [[noreturn]] void fail(const std::string& field, const std::string& expected) const {
     const auto rest = text_.empty() ? "the end" : excerpt(std::string(text_.substr(0, 24)));
@@ -53,7 +53,7 @@ class Cursor {
     std::vector<int64_t> extents;
     expect("(", field);
     while (!accept(")")) {
-      if (extents.size() == most_dimensions) fail(field, fmt::format("at most {} dimensions", most_dimensions));
+      if (extents.size() == most_npy_dimensions) fail(field, fmt::format("at most {} dimensions", most_npy_dimensions));
       extents.push_back(extent(field));
       if (accept(",")) continue;
       expect(")", field);
@@ -123,7 +123,7 @@ void parse_descr(const std::string& descr, const std::string& name, NpyHeader& h
 
 NpyHeader parse_npy_header(std::string_view text, const std::string& name) {
   NpyHeader header;
-  Cursor cursor(text, name);
+  HeaderParser cursor(text, name);
   std::set<std::string> seen;
   cursor.expect("{", "header");
   while (!cursor.accept("}")) {
