@@ -8,6 +8,7 @@
 #include "likelihoods/gaussian.h"
 #include "models/mri.h"
 #include "models/sampling_mask.h"
+#include "run/graph_step.h"
 #include "samplers/pmc.h"
 #include "training/trainer.h"
 
@@ -44,8 +45,9 @@ void add_iteration(BenchTable& table, const std::string& name, const BenchOption
       {g, prior}, 1,
       {.discretization = Discretization::pnp, .gamma = gamma, .schedule = std::make_shared<GeometricSchedule>(levels)});
   ChainState state{x, 0, 0};
-  const auto timing = measure(x.device(), options.seconds, [&] { sampler.step(state); });
-  table.add({name, timing, {}});
+  GraphStep step(sampler);
+  const auto timing = measure(x.device(), options.seconds, [&] { step(state); });
+  table.add({name, timing, {}, step.how()});
 }
 
 /// Random images, enough that batches differ.
