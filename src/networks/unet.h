@@ -58,8 +58,6 @@ class UNet : public Network {
   std::optional<double> operations(int64_t height, int64_t width) const override;
 
  private:
-  enum class Resample { none, down, up };
-
   struct ResidualBlock {
     Resample resample = Resample::none;
     bool scale_shift = false;
