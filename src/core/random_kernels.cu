@@ -1,7 +1,6 @@
 #include "core/random_kernels.h"
 
-#include <cuda_runtime.h>
-
+#include "core/launch.cuh"
 #include "core/philox.cuh"
 
 namespace penumbra::cuda {
@@ -31,8 +30,7 @@ const char* launch(const DrawProblem& p, Number* out, CUstream_st* stream) {
   if (threads == 0) return nullptr;
   draw_kernel<<<static_cast<unsigned>((threads + block_threads - 1) / block_threads), block_threads, 0, stream>>>(p,
                                                                                                                   out);
-  const auto error = cudaGetLastError();
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  return last_error();
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/error.h"
-#include "networks/norm_kernels.h"
+#include "networks/kernel_types.h"
 #endif
 
 namespace penumbra {
@@ -28,25 +28,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-cuda::Element element(const Tensor& x) {
-  switch (x.scalar_type()) {
-    case at::kBFloat16:
-      return cuda::Element::bfloat16;
-    case at::kHalf:
-      return cuda::Element::float16;
-    default:
-      return cuda::Element::float32;
-  }
-}
-
 /// No numbers: none.
 const float* floats(const Tensor& x) { return x.numel() > 0 ? x.data_ptr<float>() : nullptr; }
-
-cuda::Resample as_kernels_have_it(Resample resample) {
-  return resample == Resample::up     ? cuda::Resample::up
-         : resample == Resample::down ? cuda::Resample::down
-                                      : cuda::Resample::none;
-}
 
 cuda::NormProblem problem(const Tensor& x, int64_t groups, bool activate, double epsilon,
                           Resample resample = Resample::none) {
@@ -56,9 +39,9 @@ cuda::NormProblem problem(const Tensor& x, int64_t groups, bool activate, double
           static_cast<int>(groups),
           activate,
           static_cast<float>(epsilon),
-          element(x),
+          element_of(x.scalar_type()),
           static_cast<int>(x.size(3)),
-          as_kernels_have_it(resample)};
+          resample_of(resample)};
 }
 
 void check(const char* error) {
@@ -132,9 +115,9 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
 
 bool cuda_norm_serves(const Tensor& x, const NormalizationTerms& terms) {
   const auto type = x.scalar_type();
-  return x.is_cuda() && (type == at::kBFloat16 || type == at::kHalf || type == at::kFloat) && x.dim() == 4 &&
-         x.is_contiguous(at::MemoryFormat::ChannelsLast) && x.size(1) % 8 == 0 && x.size(1) <= 2048 &&
-         x.size(1) % terms.groups == 0 && terms.weight.scalar_type() == at::kFloat &&
+  return x.is_cuda() && kernels_know(type) && x.dim() == 4 && x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+         x.size(1) % 8 == 0 && x.size(1) <= 2048 && x.size(1) % terms.groups == 0 &&
+         terms.weight.scalar_type() == at::kFloat &&
          (!terms.film.defined() || terms.film.scalar_type() == at::kFloat) &&
          (!terms.late_bias.defined() || terms.late_bias.scalar_type() == type) &&
          (terms.resample != Resample::down || (x.size(2) % 2 == 0 && x.size(3) % 2 == 0));

@@ -9,6 +9,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "networks/kernel_types.h"
 #include "networks/pixel_kernels.h"
 #endif
 
@@ -38,17 +39,10 @@ namespace {
 
 constexpr int64_t vector_width = 8, most_channels = 2048;
 
-bool is_known(at::ScalarType type) { return type == at::kFloat || type == at::kBFloat16 || type == at::kHalf; }
-
-cuda::Element element_of(at::ScalarType type) {
-  return type == at::kBFloat16 ? cuda::Element::bfloat16
-         : type == at::kHalf   ? cuda::Element::float16
-                               : cuda::Element::float32;
-}
-
 bool is_plain(const Tensor& x) {
-  return x.is_cuda() && is_known(x.scalar_type()) && x.dim() == 4 && x.numel() > 0 && x.size(1) % vector_width == 0 &&
-         x.is_contiguous(at::MemoryFormat::ChannelsLast) && reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
+  return x.is_cuda() && kernels_know(x.scalar_type()) && x.dim() == 4 && x.numel() > 0 &&
+         x.size(1) % vector_width == 0 && x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+         reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
 }
 
 void require_done(const char* error) {
@@ -71,14 +65,8 @@ bool cuda_add_serves(const Tensor& a, const Tensor& b, Resample resample) {
 
 Tensor cuda_add(const Tensor& a, Tensor b, const Tensor& bias, Resample resample) {
   const c10::cuda::CUDAGuard on(b.device());
-  const cuda::AddProblem problem{as_int(b.size(0)),
-                                 as_int(b.size(2)),
-                                 as_int(b.size(3)),
-                                 as_int(b.size(1)),
-                                 element_of(b.scalar_type()),
-                                 resample == Resample::up     ? cuda::Resample::up
-                                 : resample == Resample::down ? cuda::Resample::down
-                                                              : cuda::Resample::none};
+  const cuda::AddProblem problem{as_int(b.size(0)), as_int(b.size(2)),           as_int(b.size(3)),
+                                 as_int(b.size(1)), element_of(b.scalar_type()), resample_of(resample)};
   require_done(cuda::add_images(problem, a.data_ptr(), b.data_ptr(), bias.defined() ? bias.data_ptr() : nullptr,
                                 c10::cuda::getCurrentCUDAStream().stream()));
   return b;
@@ -88,10 +76,10 @@ bool cuda_first_convolution_serves(const Tensor& x, const Tensor& weight, const 
   const auto floats = [&](const Tensor& t) {
     return t.is_cuda() && t.device() == x.device() && t.scalar_type() == at::kFloat;
   };
-  return !c10::GradMode::is_enabled() && floats(x) && floats(weight) && floats(bias) && is_known(like.scalar_type()) &&
-         like.suggest_memory_format() == at::MemoryFormat::ChannelsLast && x.dim() == 4 && x.size(1) == 1 &&
-         x.numel() > 0 && weight.size(1) == 1 && weight.size(2) == 3 && weight.size(3) == 3 &&
-         weight.size(0) % vector_width == 0 && weight.size(0) <= most_channels;
+  return !c10::GradMode::is_enabled() && floats(x) && floats(weight) && floats(bias) &&
+         kernels_know(like.scalar_type()) && like.suggest_memory_format() == at::MemoryFormat::ChannelsLast &&
+         x.dim() == 4 && x.size(1) == 1 && x.numel() > 0 && weight.size(1) == 1 && weight.size(2) == 3 &&
+         weight.size(3) == 3 && weight.size(0) % vector_width == 0 && weight.size(0) <= most_channels;
 }
 
 Tensor cuda_first_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& like) {

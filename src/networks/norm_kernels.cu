@@ -1,5 +1,6 @@
 #include "networks/norm_kernels.h"
 
+#include "core/launch.cuh"
 #include "networks/vector.cuh"
 
 namespace penumbra::cuda {
@@ -283,11 +284,6 @@ Launch launch(const NormProblem& p) {
   const int rows = columns >= block_threads ? 1 : block_threads / columns;
   const size_t floats = static_cast<size_t>(2) * (p.channels > 2 * p.groups ? p.channels : 2 * p.groups);
   return {dim3(norm_chunks(p), p.n), columns * rows, floats * sizeof(float)};
-}
-
-const char* last_error() {
-  const auto error = cudaGetLastError();
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
 template <typename T>

@@ -1,5 +1,6 @@
 #include "networks/pixel_kernels.h"
 
+#include "core/launch.cuh"
 #include "networks/vector.cuh"
 
 namespace penumbra::cuda {
@@ -97,11 +98,6 @@ void first(const FirstConvolution& p, const float* x, const float* weight, const
   const int64_t wanted = (pixels + rows - 1) / rows;
   first_kernel<T><<<static_cast<unsigned>(wanted < most_blocks ? wanted : most_blocks), columns * rows, 0, stream>>>(
       p, x, weight, bias, static_cast<T*>(y));
-}
-
-const char* last_error() {
-  const auto error = cudaGetLastError();
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
 }  // namespace

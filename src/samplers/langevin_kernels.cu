@@ -1,7 +1,6 @@
 #include "samplers/langevin_kernels.h"
 
-#include <cuda_runtime.h>
-
+#include "core/launch.cuh"
 #include "core/philox.cuh"
 
 namespace penumbra::cuda {
@@ -59,8 +58,7 @@ const char* langevin_update(const LangevinProblem& p, const float* x, const floa
     langevin_kernel<true><<<grid, block_threads, 0, stream>>>(p, x, gradient, score, out);
   else
     langevin_kernel<false><<<grid, block_threads, 0, stream>>>(p, x, gradient, score, out);
-  const auto error = cudaGetLastError();
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  return last_error();
 }
 
 }  // namespace penumbra::cuda
