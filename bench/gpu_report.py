@@ -60,7 +60,7 @@ def main():
     lines = [
         "# GPU report",
         "",
-        "Written by `scripts/gpu.sh`; every number is of one run of it on one machine.",
+        "Written by `scripts/gpu.sh`. A time and what it is compared with are of the same run on the same machine.",
         "",
         f"- date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
         f"- device and driver: {output(*query)}; CPU: {platform.machine()}",
