@@ -12,9 +12,12 @@ if(CMAKE_CUDA_COMPILER)
   # Debian 12's CMake does not know that CUDA 13 speaks C++20.
   set_target_properties(penumbra_kernels PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
 endif()
+# The few files that know both sides. Apart in every build, so that the others are grouped alike with and without CUDA.
+set(bridges ${PROJECT_SOURCE_DIR}/src/core/cuda_random.cpp ${PROJECT_SOURCE_DIR}/src/core/device_memory.cpp
+            ${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp ${PROJECT_SOURCE_DIR}/src/networks/cuda_pixels.cpp
+            ${PROJECT_SOURCE_DIR}/src/run/graph_step.cpp ${PROJECT_SOURCE_DIR}/src/samplers/cuda_langevin.cpp)
+set_source_files_properties(${bridges} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(CMAKE_CUDA_COMPILER AND TARGET torch_cuda)
   target_sources(penumbra PRIVATE $<TARGET_OBJECTS:penumbra_kernels>)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp
-                              ${PROJECT_SOURCE_DIR}/src/core/cuda_random.cpp PROPERTIES COMPILE_DEFINITIONS
-                              PENUMBRA_CUDA SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(${bridges} PROPERTIES COMPILE_DEFINITIONS PENUMBRA_CUDA SKIP_PRECOMPILE_HEADERS ON)
 endif()

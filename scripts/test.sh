@@ -6,7 +6,7 @@ bash scripts/dependencies.sh test
 step() { printf '\n== %s\n' "$*"; }
 
 step "Format and layers"
-git ls-files '*.cpp' '*.h' '*.cu' | xargs clang-format --dry-run -Werror
+git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' | xargs clang-format --dry-run -Werror
 bash scripts/check_layers.sh
 
 step "Build"

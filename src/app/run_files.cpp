@@ -53,30 +53,33 @@ json common_summary(const Problem& problem, const ChainRun& run) {
   const auto elapsed =
       std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::duration<double>(run.seconds()));
   const auto iterations = static_cast<double>(run.state().k);
-  return {{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}, {"libtorch", TORCH_VERSION}}},
-          {"device", problem.placement.device.str()},
-          {"threads", at::get_num_threads()},
-          {"processes", run.team().size()},
-          {"seed", problem.seed},
-          {"started", utc(now - elapsed)},
-          {"finished", utc(now)},
-          {"timings",
-           {{"total_s", run.seconds()},
-            {"per_iteration_ms", 1000 * run.seconds() / std::max(iterations, 1.0)},
-            {"iterations", run.state().k}}},
-          {"problem", describe_problem(problem, run)},
-          {"sampler",
-           {{"kind", problem.sampler_kind},
-            {"steps", problem.plan.steps},
-            {"step_size", problem.sampler->step_size()},
-            {"precision", problem.placement.precision == at::kDouble ? "float64" : "float32"},
-            {"derived", describe_derived(problem.derived)}}},
-          {"chains",
-           {{"count", problem.plan.chains},
-            {"first", problem.plan.first_chain},
-            {"records", run.statistics().moments().records()},
-            {"record_from", problem.plan.record_from},
-            {"record_every", problem.plan.record_every}}}};
+  json summary{{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}, {"libtorch", TORCH_VERSION}}},
+               {"device", problem.placement.device.str()},
+               {"threads", at::get_num_threads()},
+               {"processes", run.team().size()},
+               {"seed", problem.seed},
+               {"started", utc(now - elapsed)},
+               {"finished", utc(now)},
+               {"timings",
+                {{"total_s", run.seconds()},
+                 {"per_iteration_ms", 1000 * run.seconds() / std::max(iterations, 1.0)},
+                 {"iterations", run.state().k}}},
+               {"problem", describe_problem(problem, run)},
+               {"sampler",
+                {{"kind", problem.sampler_kind},
+                 {"steps", problem.plan.steps},
+                 {"step_size", problem.sampler->step_size()},
+                 {"precision", problem.placement.precision == at::kDouble ? "float64" : "float32"},
+                 {"derived", describe_derived(problem.derived)}}},
+               {"chains",
+                {{"count", problem.plan.chains},
+                 {"first", problem.plan.first_chain},
+                 {"records", run.statistics().moments().records()},
+                 {"record_from", problem.plan.record_from},
+                 {"record_every", problem.plan.record_every}}}};
+  // Of a GPU: a graph, or why steps were called one by one.
+  if (!run.step_mode().empty()) summary["timings"]["steps_as"] = run.step_mode();
+  return summary;
 }
 
 json describe_limits(const Problem& problem, const StepLimits& limits) {

@@ -100,9 +100,9 @@ TrainPlan load_train_plan(const ConfigOptions& options) {
   header.pixel_high = plan.data.high;
   const auto factor = Architecture(header.architecture, "network").size_factor();
   if (plan.data.height % factor != 0 || plan.data.width % factor != 0)
-    settings.fail("network.channel_mult",
-                  fmt::format("{} levels need images whose sides are multiples of {}, found {}",
-                              header.architecture["channel_mult"].size(), factor, describe(header.image_shape)));
+    settings.fail("network.channel_mult", fmt::format("{} levels need images whose sides are multiples of {}, found {}",
+                                                      header.architecture["channel_mult"].size(), factor,
+                                                      penumbra::describe(header.image_shape)));
   plan.resolved = settings.resolved();
   return plan;
 }

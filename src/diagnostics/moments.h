@@ -1,7 +1,8 @@
 /// Mean and standard deviation of an ensemble of chains, accumulated while the chains run.
 ///
 /// Welford's update (Technometrics 4, 1962) for each chain, Chan, Golub and LeVeque's merge (1979) over the chains:
-/// no sum of squares is ever subtracted from another, so nothing cancels. Float64 on the CPU whatever the chains use.
+/// no sum of squares is ever subtracted from another, so nothing cancels. Float64 whatever the chains use, where they
+/// are: a GPU is not waited for. What is told is on the CPU.
 #pragma once
 
 #include <map>

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* header_key = "penumbra";
-constexpr size_t largest_header = 1 << 24;
+constexpr size_t largest_penumbra_header = 1 << 24;
 constexpr int deepest_header = 64;
 
 constexpr std::array<std::pair<ElementType, at::ScalarType>, 10> types{{{ElementType::f64, at::kDouble},
@@ -56,8 +56,8 @@ std::map<std::string, Tensor> copied(const StoredTensors& stored) {
 
 /// Depth is limited: nlohmann::json copies and writes by recursion.
 json parse_json(const std::string& text, const std::string& where) {
-  if (text.size() > largest_header)
-    input_error("{}: expected at most {} bytes, found {}", where, largest_header, text.size());
+  if (text.size() > largest_penumbra_header)
+    input_error("{}: expected at most {} bytes, found {}", where, largest_penumbra_header, text.size());
   const auto check_depth = [&](int depth, json::parse_event_t, json&) {
     if (depth > deepest_header) input_error("{}: expected at most {} levels", where, deepest_header);
     return true;

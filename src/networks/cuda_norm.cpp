@@ -10,7 +10,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/error.h"
-#include "networks/norm_kernels.h"
+#include "networks/kernel_types.h"
 #endif
 
 namespace penumbra {
@@ -28,42 +28,42 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-cuda::Element element(const Tensor& x) {
-  switch (x.scalar_type()) {
-    case at::kBFloat16:
-      return cuda::Element::bfloat16;
-    case at::kHalf:
-      return cuda::Element::float16;
-    default:
-      return cuda::Element::float32;
-  }
-}
-
 /// No numbers: none.
 const float* floats(const Tensor& x) { return x.numel() > 0 ? x.data_ptr<float>() : nullptr; }
 
-cuda::NormProblem problem(const Tensor& x, int64_t groups, bool activate, double epsilon) {
+cuda::NormProblem problem(const Tensor& x, int64_t groups, bool activate, double epsilon,
+                          Resample resample = Resample::none) {
   return {static_cast<int>(x.size(0)),
           static_cast<int>(x.size(2) * x.size(3)),
           static_cast<int>(x.size(1)),
           static_cast<int>(groups),
           activate,
           static_cast<float>(epsilon),
-          element(x)};
+          element_of(x.scalar_type()),
+          static_cast<int>(x.size(3)),
+          resample_of(resample)};
 }
 
 void check(const char* error) {
   if (error != nullptr) machine_error("CUDA: group normalisation: {}", error);
 }
 
+Tensor empty_result(const Tensor& x, Resample resample) {
+  const auto size = [&](int64_t extent) {
+    return resample == Resample::up ? 2 * extent : resample == Resample::down ? extent / 2 : extent;
+  };
+  return at::empty({x.size(0), x.size(1), size(x.size(2)), size(x.size(3))},
+                   x.options().memory_format(at::MemoryFormat::ChannelsLast));
+}
+
 /// y, and the partial sums from which the backward pass takes mean and spread.
-std::pair<Tensor, Tensor> forward_pass(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& film,
-                                       int64_t groups, bool activate, double epsilon) {
+std::pair<Tensor, Tensor> forward_pass(const Tensor& x, const NormalizationTerms& terms) {
   const c10::cuda::CUDAGuard on(x.device());
-  const auto shape = problem(x, groups, activate, epsilon);
-  auto y = at::empty_like(x);
-  auto statistics = at::empty({x.size(0), cuda::norm_chunks(shape), groups, 2}, weight.options());
-  check(cuda::norm_forward(shape, x.data_ptr(), floats(weight), floats(bias), floats(film), y.data_ptr(),
+  const auto shape = problem(x, terms.groups, terms.activate, terms.epsilon, terms.resample);
+  auto y = empty_result(x, terms.resample);
+  auto statistics = at::empty({x.size(0), cuda::norm_chunks(shape), terms.groups, 2}, terms.weight.options());
+  check(cuda::norm_forward(shape, x.data_ptr(), terms.late_bias.defined() ? terms.late_bias.data_ptr() : nullptr,
+                           floats(terms.weight), floats(terms.bias), floats(terms.film), y.data_ptr(),
                            statistics.data_ptr<float>(), c10::cuda::getCurrentCUDAStream().stream()));
   return {y, statistics};
 }
@@ -71,7 +71,7 @@ std::pair<Tensor, Tensor> forward_pass(const Tensor& x, const Tensor& weight, co
 struct FusedNorm : torch::autograd::Function<FusedNorm> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const Tensor& film, int64_t groups, bool activate, double epsilon) {
-    auto [y, statistics] = forward_pass(x, weight, bias, film, groups, activate, epsilon);
+    auto [y, statistics] = forward_pass(x, {weight, bias, film, groups, activate, epsilon});
     context->save_for_backward({x, weight, bias, film, statistics});
     context->saved_data["groups"] = groups;
     context->saved_data["activate"] = activate;
@@ -115,18 +115,22 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
 
 bool cuda_norm_serves(const Tensor& x, const NormalizationTerms& terms) {
   const auto type = x.scalar_type();
-  return x.is_cuda() && (type == at::kBFloat16 || type == at::kHalf || type == at::kFloat) && x.dim() == 4 &&
-         x.is_contiguous(at::MemoryFormat::ChannelsLast) && x.size(1) % 8 == 0 && x.size(1) <= 2048 &&
-         x.size(1) % terms.groups == 0 && terms.weight.scalar_type() == at::kFloat &&
-         (!terms.film.defined() || terms.film.scalar_type() == at::kFloat);
+  return x.is_cuda() && kernels_know(type) && x.dim() == 4 && x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+         x.size(1) % 8 == 0 && x.size(1) <= 2048 && x.size(1) % terms.groups == 0 &&
+         terms.weight.scalar_type() == at::kFloat &&
+         (!terms.film.defined() || terms.film.scalar_type() == at::kFloat) &&
+         (!terms.late_bias.defined() || terms.late_bias.scalar_type() == type) &&
+         (terms.resample != Resample::down || (x.size(2) % 2 == 0 && x.size(3) % 2 == 0));
 }
 
 Tensor cuda_normalise(const Tensor& x, const NormalizationTerms& terms) {
   // Custom functions take no undefined tensors.
-  const auto film = terms.film.defined() ? terms.film.contiguous() : at::empty({0}, terms.weight.options());
-  if (!c10::GradMode::is_enabled())
-    return forward_pass(x, terms.weight, terms.bias, film, terms.groups, terms.activate, terms.epsilon).first;
-  return FusedNorm::apply(x, terms.weight, terms.bias, film, terms.groups, terms.activate, terms.epsilon);
+  auto own = terms;
+  own.film = terms.film.defined() ? terms.film.contiguous() : at::empty({0}, terms.weight.options());
+  if (!c10::GradMode::is_enabled()) return forward_pass(x, own).first;
+  const auto whole = own.late_bias.defined() ? x + own.late_bias.reshape({1, -1, 1, 1}) : x;
+  return resampled(FusedNorm::apply(whole, own.weight, own.bias, own.film, own.groups, own.activate, own.epsilon),
+                   own.resample);
 }
 
 #endif

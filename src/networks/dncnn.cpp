@@ -38,4 +38,10 @@ Tensor DnCnn::operator()(const NetworkInput& input) const {
   return h;
 }
 
+std::optional<double> DnCnn::operations(int64_t height, int64_t width) const {
+  double multiplications = 0;
+  for (const auto& layer : layers_) multiplications += static_cast<double>(layer.weight.numel() * height * width);
+  return 2 * multiplications;
+}
+
 }  // namespace penumbra

@@ -22,6 +22,7 @@ class DnCnn : public Network {
   DnCnn(const DnCnnOptions& options, const ParameterSource& source);
   /// The noise in x.
   Tensor operator()(const NetworkInput& input) const override;
+  std::optional<double> operations(int64_t height, int64_t width) const override;
 
  private:
   std::vector<Convolution> layers_;

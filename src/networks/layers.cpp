@@ -1,10 +1,11 @@
 #include "networks/layers.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <torch/version.h>
 
+#include "networks/cuda_pixels.h"
 #include "networks/fused_norm.h"
-#include "networks/pixel_ops.h"
 
 namespace penumbra {
 namespace {
@@ -67,12 +68,26 @@ Tensor Convolution::operator()(const Tensor& x) const {
   return at::conv2d(x, weight, bias, stride, weight.size(2) / 2);
 }
 
+Unbiased Convolution::unbiased(const Tensor& x) const {
+  if (!x.is_cuda() || c10::GradMode::is_enabled() || weight.size(0) < vector_width) return {(*this)(x), {}};
+  return {at::conv2d(x, weight, {}, stride, weight.size(2) / 2), bias};
+}
+
+Tensor Convolution::into(const Tensor& x, const Tensor& like) const {
+  if (stride == 1 && cuda_first_convolution_serves(x, weight, bias, like))
+    return cuda_first_convolution(x, weight, bias, like);
+  return (*this)(x).to(like.scalar_type()).contiguous(like.suggest_memory_format());
+}
+
 Normalization::Normalization(const ParameterSource& source, const std::string& name, int64_t channels)
     : weight(source({name + ".weight", {channels}, Initial::one, 1, 1, true, true})),
       bias(source({name + ".bias", {channels}, Initial::zero, 1, 1, true, true})) {}
 
-Tensor Normalization::operator()(const Tensor& x, const Tensor& film, bool activate) const {
-  return normalise(x, {weight, bias, film, groups, activate});
+Tensor Normalization::operator()(const Unbiased& x, const Tensor& film, bool activate, Resample resample) const {
+  NormalizationTerms terms{weight, bias, film, groups, activate};
+  terms.late_bias = x.bias;
+  terms.resample = resample;
+  return normalise(x.value, terms);
 }
 
 Attention::Attention(const ParameterSource& source, const std::string& name, int64_t channels, int64_t heads,
@@ -92,13 +107,13 @@ Attention::Attention(const ParameterSource& source, const std::string& name, int
 Tensor Attention::operator()(const Tensor& x) const {
   const auto count = x.size(0), channels = x.size(1), pixels = x.size(2) * x.size(3);
   // In channels-last memory the pixels are rows already.
-  const auto rows = norm(x, {}, false).permute({0, 2, 3, 1}).reshape({count, pixels, channels});
+  const auto rows = norm({x, {}}, {}, false).permute({0, 2, 3, 1}).reshape({count, pixels, channels});
   auto parts = qkv(rows);
   const auto width = channels / heads;
   parts = order == Order::heads_first ? parts.view({count, pixels, heads, 3, width}).permute({3, 0, 2, 1, 4})
                                       : parts.view({count, pixels, 3, heads, width}).permute({2, 0, 3, 1, 4});
   const auto h = attend(parts[0], parts[1], parts[2]).transpose(1, 2).reshape({count, pixels, channels});
-  return add_to(x, as_type(out(h), x).reshape({count, x.size(2), x.size(3), channels}).permute({0, 3, 1, 2}));
+  return add_to(x, {as_type(out(h), x).reshape({count, x.size(2), x.size(3), channels}).permute({0, 3, 1, 2}), {}});
 }
 
 }  // namespace penumbra

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "networks/parameters.h"
+#include "networks/pixel_ops.h"
 
 namespace penumbra {
 
@@ -22,6 +23,10 @@ struct Convolution {
   Convolution(const ParameterSource& source, const std::string& name, int64_t in, int64_t out, int64_t kernel = 3,
               Initial initial = Initial::fan_in, int64_t stride = 1, bool wide = false);
   Tensor operator()(const Tensor& x) const;
+  /// With the bias left to the reader on GPUs without gradients, where LibTorch would add it in a pass of its own.
+  Unbiased unbiased(const Tensor& x) const;
+  /// In the type and memory format of `like`.
+  Tensor into(const Tensor& x, const Tensor& like) const;
 };
 
 /// Group normalisation of 32 groups, then scale and shift, then SiLU where asked: f(norm(x) (1 + scale) + shift).
@@ -30,7 +35,8 @@ struct Normalization {
   Normalization() = default;
   Normalization(const ParameterSource& source, const std::string& name, int64_t channels);
   /// `film` is [N, 2 channels], scale then shift, float32; undefined: none.
-  Tensor operator()(const Tensor& x, const Tensor& film = {}, bool activate = true) const;
+  Tensor operator()(const Unbiased& x, const Tensor& film = {}, bool activate = true,
+                    Resample resample = Resample::none) const;
 };
 
 /// Self-attention over the pixels, added to its input.

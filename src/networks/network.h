@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "networks/parameters.h"
 
@@ -26,6 +27,9 @@ class Network {
   virtual Tensor operator()(const NetworkInput& input) const = 0;
   /// Classes that the labels may name; 0: none.
   virtual int64_t classes() const { return 0; }
+  /// Floating-point operations for one image of this size, a multiplication and an addition being two; of matrix
+  /// products and convolutions, beside which the rest is little. None where nobody counted.
+  virtual std::optional<double> operations(int64_t /*height*/, int64_t /*width*/) const { return std::nullopt; }
 };
 
 /// An architecture's options, checked: `{"kind": "unet" | "dncnn" | "varnet", ...}`.

@@ -1,81 +1,28 @@
 #include "networks/norm_kernels.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
+#include "core/launch.cuh"
+#include "networks/vector.cuh"
 
 namespace penumbra::cuda {
 namespace {
 
-constexpr int lanes = 8;  // channels a thread
 constexpr int block_threads = 256;
-
-/// Eight neighbouring channels in float32.
-struct Eight {
-  float at[lanes];
-};
-
-__device__ Eight load(const float* p) {
-  const float4 a = reinterpret_cast<const float4*>(p)[0], b = reinterpret_cast<const float4*>(p)[1];
-  return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
-}
-
-__device__ void store(float* p, const Eight& v) {
-  reinterpret_cast<float4*>(p)[0] = {v.at[0], v.at[1], v.at[2], v.at[3]};
-  reinterpret_cast<float4*>(p)[1] = {v.at[4], v.at[5], v.at[6], v.at[7]};
-}
-
-template <typename Pair>
-struct alignas(16) Pairs {
-  Pair at[lanes / 2];
-};
-
-__device__ float2 widen(__nv_bfloat162 p) { return __bfloat1622float2(p); }
-__device__ float2 widen(__half2 p) { return __half22float2(p); }
-__device__ void shorten(float2 v, __nv_bfloat162& p) { p = __float22bfloat162_rn(v); }
-__device__ void shorten(float2 v, __half2& p) { p = __float22half2_rn(v); }
-
-template <typename Pair>
-__device__ Eight load_pairs(const void* p) {
-  const auto pairs = *reinterpret_cast<const Pairs<Pair>*>(p);
-  Eight v;
-#pragma unroll
-  for (int i = 0; i < lanes / 2; ++i) {
-    const float2 two = widen(pairs.at[i]);
-    v.at[2 * i] = two.x;
-    v.at[2 * i + 1] = two.y;
-  }
-  return v;
-}
-
-template <typename Pair>
-__device__ void store_pairs(void* p, const Eight& v) {
-  Pairs<Pair> pairs;
-#pragma unroll
-  for (int i = 0; i < lanes / 2; ++i) shorten({v.at[2 * i], v.at[2 * i + 1]}, pairs.at[i]);
-  *reinterpret_cast<Pairs<Pair>*>(p) = pairs;
-}
-
-__device__ Eight load(const __nv_bfloat16* p) { return load_pairs<__nv_bfloat162>(p); }
-__device__ Eight load(const __half* p) { return load_pairs<__half2>(p); }
-__device__ void store(__nv_bfloat16* p, const Eight& v) { store_pairs<__nv_bfloat162>(p, v); }
-__device__ void store(__half* p, const Eight& v) { store_pairs<__half2>(p, v); }
 
 /// Where a thread works: `columns` threads side by side cover a pixel's channels, `rows` pixels are taken at a time.
 struct Place {
   int columns, rows, column, row, first, last;
 };
 
-__device__ Place place(const NormProblem& p) {
+__device__ Place place(const NormProblem& p, int pixels) {
   const int columns = p.channels / lanes, rows = blockDim.x / columns;
-  const int chunk = (p.pixels + gridDim.x - 1) / gridDim.x;
+  const int chunk = (pixels + gridDim.x - 1) / gridDim.x;
   const int first = blockIdx.x * chunk;
   return {columns,
           rows,
           static_cast<int>(threadIdx.x) % columns,
           static_cast<int>(threadIdx.x) / columns,
           first,
-          min(first + chunk, p.pixels)};
+          min(first + chunk, pixels)};
 }
 
 /// Adds the threads' two sums of each channel over the block's rows; the result is in shared[0 .. 2 channels).
@@ -93,14 +40,22 @@ __device__ void sum_rows(const Place& at, const Eight& a, const Eight& b, float*
   }
 }
 
+/// What is added to a thread's channels before anything else.
 template <typename T>
-__global__ void sum_groups(NormProblem p, const T* x, float* statistics) {
+__device__ Eight shift_of(const T* shift, const Place& at) {
+  return shift != nullptr ? load(shift + at.column * lanes) : Eight{};
+}
+
+template <typename T>
+__global__ void sum_groups(NormProblem p, const T* __restrict__ x, const T* shift, float* statistics) {
   extern __shared__ float shared[];
-  const Place at = place(p);
+  const Place at = place(p, p.pixels);
   const T* image = x + static_cast<size_t>(blockIdx.y) * p.pixels * p.channels + at.column * lanes;
+  const Eight added = shift_of(shift, at);
   Eight sum{}, square{};
+#pragma unroll 4
   for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
-    const Eight v = load(image + static_cast<size_t>(pixel) * p.channels);
+    const Eight v = load(image + static_cast<size_t>(pixel) * p.channels) + added;
 #pragma unroll
     for (int i = 0; i < lanes; ++i) {
       sum.at[i] += v.at[i];
@@ -149,32 +104,71 @@ __device__ Affine affine(const NormProblem& p, const float* weight, const float*
 
 __device__ float sigmoid(float z) { return 1 / (1 + __expf(-z)); }
 
-template <typename T>
-__global__ void apply(NormProblem p, const T* x, const float* weight, const float* bias, const float* film, T* y,
-                      const float* statistics) {
-  extern __shared__ float shared[];
-  const Place at = place(p);
-  const int n = blockIdx.y;
-  read_moments(p, statistics, n, gridDim.x, shared);
+/// A thread's channels in the forward pass: y = f(gain x + offset).
+struct Map {
   Eight gain, offset;
-#pragma unroll
-  for (int i = 0; i < lanes; ++i) {
-    const int channel = at.column * lanes + i;
-    const float* moments = shared + 2 * (channel / (p.channels / p.groups));
-    const Affine z = affine(p, weight, bias, film, n, channel);
-    gain.at[i] = z.gain * moments[1];
-    offset.at[i] = z.offset - moments[0] * moments[1] * z.gain;
-  }
-  const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
-  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
-    const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
-    Eight v = load(x + cell);
+  bool activate;
+
+  __device__ Eight operator()(Eight v) const {
 #pragma unroll
     for (int i = 0; i < lanes; ++i) {
       const float z = gain.at[i] * v.at[i] + offset.at[i];
-      v.at[i] = p.activate ? z * sigmoid(z) : z;
+      v.at[i] = activate ? z * sigmoid(z) : z;
     }
-    store(y + cell, v);
+    return v;
+  }
+};
+
+__device__ Map map_of(const NormProblem& p, const Place& at, const float* weight, const float* bias, const float* film,
+                      const Eight& added, const float* moments) {
+  Map map;
+  map.activate = p.activate;
+#pragma unroll
+  for (int i = 0; i < lanes; ++i) {
+    const int channel = at.column * lanes + i, group = channel / (p.channels / p.groups);
+    const Affine z = affine(p, weight, bias, film, blockIdx.y, channel);
+    map.gain.at[i] = z.gain * moments[2 * group + 1];
+    map.offset.at[i] = z.offset + (added.at[i] - moments[2 * group]) * map.gain.at[i];
+  }
+  return map;
+}
+
+/// Writes every pixel once, or in a square of four, or the mean of four: the resampled image is never read again.
+template <typename T, Resample resample>
+__global__ void apply(NormProblem p, const T* __restrict__ x, const T* shift, const float* weight, const float* bias,
+                      const float* film, T* __restrict__ y, const float* statistics) {
+  extern __shared__ float shared[];
+  const int n = blockIdx.y;
+  const Place at = place(p, resample == Resample::down ? p.pixels / 4 : p.pixels);
+  // The statistics have as many chunks as this launch.
+  read_moments(p, statistics, n, gridDim.x, shared);
+  const Map map = map_of(p, at, weight, bias, film, shift_of(shift, at), shared);
+  const size_t image = static_cast<size_t>(p.pixels) * p.channels;
+  const T* from = x + n * image + at.column * lanes;
+  T* to = y +
+          (resample == Resample::up     ? 4 * n * image
+           : resample == Resample::down ? n * (image / 4)
+                                        : n * image) +
+          at.column * lanes;
+  const size_t step = p.channels, row = static_cast<size_t>(p.width) * step;
+#pragma unroll 2
+  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
+    if constexpr (resample == Resample::none) {
+      store(to + pixel * step, map(load(from + pixel * step)));
+    } else if constexpr (resample == Resample::up) {
+      const Eight v = map(load(from + pixel * step));
+      T* corner = to + (pixel / p.width) * 4 * row + (pixel % p.width) * 2 * step;
+      store(corner, v);
+      store(corner + step, v);
+      store(corner + 2 * row, v);
+      store(corner + 2 * row + step, v);
+    } else {
+      const int half = p.width / 2;
+      const T* corner = from + (pixel / half) * 2 * row + (pixel % half) * 2 * step;
+      const Eight upper = map(load(corner)) + map(load(corner + step));
+      const Eight lower = map(load(corner + row)) + map(load(corner + row + step));
+      store(to + pixel * step, 0.25f * (upper + lower));
+    }
   }
 }
 
@@ -209,7 +203,7 @@ template <typename T>
 __global__ void sum_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
                               const float* film, const float* statistics, float* partial) {
   extern __shared__ float shared[];
-  const Place at = place(p);
+  const Place at = place(p, p.pixels);
   const int n = blockIdx.y;
   read_moments(p, statistics, n, gridDim.x, shared);
   const Channels c = channels_of(p, at, weight, bias, film, shared);
@@ -246,7 +240,7 @@ template <typename T>
 __global__ void apply_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
                                 const float* film, const float* statistics, const float* sums, T* dx) {
   extern __shared__ float shared[];
-  const Place at = place(p);
+  const Place at = place(p, p.pixels);
   const int n = blockIdx.y, width = p.channels / p.groups;
   read_moments(p, statistics, n, gridDim.x, shared);
   float* means = shared + 2 * p.groups;
@@ -292,18 +286,17 @@ Launch launch(const NormProblem& p) {
   return {dim3(norm_chunks(p), p.n), columns * rows, floats * sizeof(float)};
 }
 
-const char* last_error() {
-  const auto error = cudaGetLastError();
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
-}
-
 template <typename T>
-void forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film, void* y,
-             float* statistics, cudaStream_t stream) {
+void forward(const NormProblem& p, const void* x, const void* shift, const float* weight, const float* bias,
+             const float* film, void* y, float* statistics, cudaStream_t stream) {
   const auto [grid, threads, shared] = launch(p);
-  const auto* in = static_cast<const T*>(x);
-  sum_groups<T><<<grid, threads, shared, stream>>>(p, in, statistics);
-  apply<T><<<grid, threads, shared, stream>>>(p, in, weight, bias, film, static_cast<T*>(y), statistics);
+  const auto *in = static_cast<const T*>(x), *added = static_cast<const T*>(shift);
+  auto* out = static_cast<T*>(y);
+  sum_groups<T><<<grid, threads, shared, stream>>>(p, in, added, statistics);
+  const auto write = p.resample == Resample::up     ? apply<T, Resample::up>
+                     : p.resample == Resample::down ? apply<T, Resample::down>
+                                                    : apply<T, Resample::none>;
+  write<<<grid, threads, shared, stream>>>(p, in, added, weight, bias, film, out, statistics);
 }
 
 template <typename T>
@@ -327,17 +320,17 @@ int norm_chunks(const NormProblem& p) {
   return wanted < 1 ? 1 : wanted > 64 ? 64 : wanted;
 }
 
-const char* norm_forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film,
-                         void* y, float* statistics, CUstream_st* stream) {
+const char* norm_forward(const NormProblem& p, const void* x, const void* shift, const float* weight, const float* bias,
+                         const float* film, void* y, float* statistics, CUstream_st* stream) {
   switch (p.element) {
     case Element::bfloat16:
-      forward<__nv_bfloat16>(p, x, weight, bias, film, y, statistics, stream);
+      forward<__nv_bfloat16>(p, x, shift, weight, bias, film, y, statistics, stream);
       break;
     case Element::float16:
-      forward<__half>(p, x, weight, bias, film, y, statistics, stream);
+      forward<__half>(p, x, shift, weight, bias, film, y, statistics, stream);
       break;
     case Element::float32:
-      forward<float>(p, x, weight, bias, film, y, statistics, stream);
+      forward<float>(p, x, shift, weight, bias, film, y, statistics, stream);
       break;
   }
   return last_error();

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "networks/cpu_vector.h"
+#include "networks/cuda_pixels.h"
 
 namespace penumbra {
 namespace {
@@ -71,7 +72,15 @@ void halve_all(const Tensor& x, const Tensor& y) {
 
 }  // namespace
 
-Tensor add_to(const Tensor& a, Tensor b) {
+Tensor resampled(const Tensor& x, Resample resample) {
+  return resample == Resample::down ? halve(x) : resample == Resample::up ? twice(x) : x;
+}
+
+Tensor add_to(const Tensor& from, Unbiased other, Resample resample) {
+  auto& [b, bias] = other;
+  if (cuda_add_serves(from, b, resample)) return cuda_add(from, b, bias, resample);
+  if (bias.defined()) b = b + bias.reshape({1, -1, 1, 1});
+  const auto a = resampled(from, resample);
   if (!own_loops_serve(a) || !own_loops_serve(b) || a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())
     return a + b;
   if (a.scalar_type() == at::kFloat)

@@ -1,14 +1,25 @@
 /// The U-Net's operations on pixels beside convolution and normalisation. On CPUs without gradients, in channels-last
-/// memory and float32 or bfloat16, they are our own loops (LibTorch 1.13's take two to six times as long); else
-/// LibTorch's.
+/// memory and float32 or bfloat16, they are our own loops (LibTorch 1.13's take two to six times as long); on GPUs
+/// without gradients, where it saves a pass over the images, our own kernels; else LibTorch's.
 #pragma once
 
 #include "core/tensor.h"
 
 namespace penumbra {
 
-/// a + b; b, which nothing else may hold, is overwritten where that is faster.
-Tensor add_to(const Tensor& a, Tensor b);
+enum class Resample { none, down, up };
+
+/// halve(x), twice(x), or x itself.
+Tensor resampled(const Tensor& x, Resample resample);
+
+/// What is left of a convolution to be added by whoever reads its output next: one pass less over the images.
+struct Unbiased {
+  Tensor value;
+  Tensor bias;  ///< [channels], in value's type; undefined: the value is whole
+};
+
+/// resampled(a) + b; b's value, which nothing else may hold, is overwritten where that is faster.
+Tensor add_to(const Tensor& a, Unbiased b, Resample resample = Resample::none);
 
 /// The channels of a, then those of b.
 Tensor join(const Tensor& a, const Tensor& b);

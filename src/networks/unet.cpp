@@ -138,28 +138,23 @@ UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_
   out_conv_ = Convolution(source, "out.2", build.channels, options.out_channels, 3, Initial::zero);
 }
 
-Tensor UNet::ResidualBlock::operator()(const Tensor& input, const Tensor& condition, bool drop) const {
-  Tensor x = input;
-  auto h = in_norm(x);
-  if (resample == Resample::down) {
-    h = halve(h);
-    x = halve(x);
-  } else if (resample == Resample::up) {
-    h = twice(h);
-    x = twice(x);
-  }
-  h = in_conv(h);
+Tensor UNet::ResidualBlock::operator()(const Tensor& x, const Tensor& condition, bool drop) const {
+  auto h = in_conv.unbiased(in_norm({x, {}}, {}, true, resample));
   Tensor film;
   if (embedding) {
     const auto shift = (*embedding)(condition);
     if (scale_shift)
       film = shift;
     else
-      h = h + shift.to(h.scalar_type()).unsqueeze(-1).unsqueeze(-1);
+      h.value = h.value + shift.to(h.value.scalar_type()).unsqueeze(-1).unsqueeze(-1);
   }
-  h = out_norm(h, film);
-  if (drop && dropout > 0) h = at::dropout(h, dropout, true);
-  return add_to(skip ? (*skip)(x) : x, out_conv(h));
+  auto activated = out_norm(h, film);
+  if (drop && dropout > 0) activated = at::dropout(activated, dropout, true);
+  auto change = out_conv.unbiased(activated);
+  if (!skip) return add_to(x, change, resample);
+  const auto beside = skip->unbiased(resampled(x, resample));
+  if (beside.bias.defined()) change.bias = change.bias + beside.bias;
+  return add_to(beside.value, change);
 }
 
 Tensor UNet::run(const Stage& stage, Tensor h, const Tensor& embedding, bool drop) {
@@ -192,7 +187,7 @@ Tensor UNet::operator()(const NetworkInput& input) const {
   const auto embedding = embed(input.condition, input.labels);
   // From here on in the type and memory format of the other weights; an image of one channel does not tell its own.
   const auto& weight = down_[1][0].block->in_conv.weight;
-  auto h = (*down_[0][0].conv)(input.x).to(weight.scalar_type()).contiguous(weight.suggest_memory_format());
+  auto h = down_[0][0].conv->into(input.x, weight);
   std::vector<Tensor> skips{h};
   for (size_t i = 1; i < down_.size(); ++i) {
     h = run(down_[i], h, embedding, input.drop);
@@ -204,7 +199,7 @@ Tensor UNet::operator()(const NetworkInput& input) const {
     skips.pop_back();
     h = run(stage, h, embedding, input.drop);
   }
-  return out_conv_(out_norm_(h));
+  return out_conv_(out_norm_({h, {}}));
 }
 
 }  // namespace penumbra

@@ -55,10 +55,9 @@ class UNet : public Network {
   /// The plain output: what the official code divides by sigma.
   Tensor operator()(const NetworkInput& input) const override;
   int64_t classes() const override { return options_.num_classes; }
+  std::optional<double> operations(int64_t height, int64_t width) const override;
 
  private:
-  enum class Resample { none, down, up };
-
   struct ResidualBlock {
     Resample resample = Resample::none;
     bool scale_shift = false;

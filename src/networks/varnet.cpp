@@ -11,7 +11,9 @@ namespace penumbra {
 VarNet::Block::Block(const ParameterSource& source, const std::string& name, int64_t channels)
     : first(source, name + ".0", channels, channels), second(source, name + ".1", channels, channels) {}
 
-Tensor VarNet::Block::operator()(const Tensor& x) const { return add_to(x, second(at::silu(first(at::silu(x))))); }
+Tensor VarNet::Block::operator()(const Tensor& x) const {
+  return add_to(x, {second(at::silu(first(at::silu(x)))), {}});
+}
 
 VarNet::Correction::Correction(const VarNetOptions& options, const ParameterSource& source, const std::string& name)
     // The image itself is not rounded to a short type, as in the U-Net.
@@ -38,7 +40,7 @@ Tensor VarNet::Correction::operator()(const Tensor& x) const {
   h = bottom.front()(h);
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     // The convolution before the enlargement costs a quarter of one after it.
-    h = level->up(add_to(skips.back(), twice(level->finer(h))));
+    h = level->up(add_to(skips.back(), {twice(level->finer(h)), {}}));
     skips.pop_back();
   }
   return out(at::silu(h));

@@ -107,21 +107,31 @@ SigmaRange NetworkScore::sigma_range() const {
   return {loaded_.header.sigma_low / scale_, loaded_.header.sigma_high / scale_};
 }
 
-NetworkScore::Given NetworkScore::given(const Tensor& x, double sigma) const {
-  const auto images = (scale_ == 1 && offset_ == 0 ? x : scale_ * x + offset_).to(at::kFloat);
-  const auto sigmas = at::full({x.size(0)}, scale_ * sigma, images.options());
-  return {images, sigmas,
+NetworkScore::Given NetworkScore::given(const Tensor& x, const Tensor& sigmas) const {
+  return {(scale_ == 1 && offset_ == 0 ? x : scale_ * x + offset_).to(at::kFloat), sigmas,
           label_ ? at::full({x.size(0)}, *label_, at::TensorOptions().dtype(at::kLong).device(x.device())) : Tensor()};
 }
 
-Tensor NetworkScore::do_score(const Tensor& x, double sigma, const Cursor& /*at*/) const {
-  const auto [images, sigmas, labels] = given(x, sigma);
-  const auto score = loaded_.network.score(images, sigmas, labels).to(x.scalar_type());
+Tensor NetworkScore::same_for_all(const Tensor& x, double sigma) const {
+  return at::full({x.size(0)}, scale_ * sigma, x.options().dtype(at::kFloat));
+}
+
+Tensor NetworkScore::score_at(const Tensor& x, const Tensor& sigmas) const {
+  const auto [images, levels, labels] = given(x, sigmas);
+  const auto score = loaded_.network.score(images, levels, labels).to(x.scalar_type());
   return scale_ == 1 ? score : scale_ * score;
 }
 
+Tensor NetworkScore::do_score(const Tensor& x, double sigma, const Cursor& /*at*/) const {
+  return score_at(x, same_for_all(x, sigma));
+}
+
+Tensor NetworkScore::do_score_held(const Tensor& x, const Tensor& sigma) const {
+  return score_at(x, (scale_ * sigma).to(at::kFloat).expand({x.size(0)}));
+}
+
 Tensor NetworkScore::do_denoise(const Tensor& x, double sigma, const Cursor& /*at*/) const {
-  const auto [images, sigmas, labels] = given(x, sigma);
+  const auto [images, sigmas, labels] = given(x, same_for_all(x, sigma));
   const auto denoised = loaded_.network.denoise(images, sigmas, labels).to(x.scalar_type());
   return scale_ == 1 && offset_ == 0 ? denoised : (denoised - offset_) / scale_;
 }

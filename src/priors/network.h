@@ -35,16 +35,21 @@ class NetworkScore : public Score {
 
   SigmaRange sigma_range() const override;
   std::optional<std::pair<double, double>> pixel_range() const override { return pixel_range_; }
+  bool takes_held_sigma() const override { return true; }
   const LoadedNetwork& loaded() const { return loaded_; }
 
  private:
   Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const override;
+  Tensor do_score_held(const Tensor& x, const Tensor& sigma) const override;
   Tensor do_denoise(const Tensor& x, double sigma, const Cursor& at) const override;
   /// What the network is given: the image in its own range, float32, with its sigma and label.
   struct Given {
     Tensor x, sigma, labels;
   };
-  Given given(const Tensor& x, double sigma) const;
+  /// `sigmas`: [chains], float32, in the network's own range.
+  Given given(const Tensor& x, const Tensor& sigmas) const;
+  Tensor same_for_all(const Tensor& x, double sigma) const;
+  Tensor score_at(const Tensor& x, const Tensor& sigmas) const;
 
   LoadedNetwork loaded_;
   std::pair<double, double> pixel_range_;

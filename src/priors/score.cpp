@@ -18,6 +18,10 @@ bool Score::accepts(double sigma) const {
 
 void Score::require(const Tensor& x, double sigma) const {
   require_shape(x, image_shape_, "prior: image");
+  require_sigma(sigma);
+}
+
+void Score::require_sigma(double sigma) const {
   if (accepts(sigma)) return;
   const auto [low, high] = sigma_range();
   const bool can_clamp = sigma >= 0 && (low > 0 || std::isfinite(high));
@@ -28,6 +32,15 @@ void Score::require(const Tensor& x, double sigma) const {
 Tensor Score::score(const Tensor& x, double sigma, const Cursor& at) const {
   require(x, sigma);
   return do_score(x, sigma, at);
+}
+
+Tensor Score::score_held(const Tensor& x, const Tensor& sigma) const {
+  require_shape(x, image_shape_, "prior: image");
+  return do_score_held(x, sigma);
+}
+
+Tensor Score::do_score_held(const Tensor& /*x*/, const Tensor& /*sigma*/) const {
+  input_error("prior: its sigma must be known; expected one that takes_held_sigma()");
 }
 
 Tensor Score::denoise(const Tensor& x, double sigma, const Cursor& at) const {

@@ -35,6 +35,14 @@ class Score {
   /// (InexactScore) draws random numbers.
   Tensor score(const Tensor& x, double sigma, const Cursor& at = {}) const;
 
+  /// The same at a sigma that only memory holds: 0-dimensional, float64, on x's device. Nobody looks whether it is in
+  /// the range: require_sigma, beforehand. Only where takes_held_sigma().
+  Tensor score_held(const Tensor& x, const Tensor& sigma) const;
+  virtual bool takes_held_sigma() const { return false; }
+
+  /// Throws InputError unless the score accepts this sigma.
+  void require_sigma(double sigma) const;
+
   /// E[z | z + sigma n = x], the MMSE denoiser.
   Tensor denoise(const Tensor& x, double sigma, const Cursor& at = {}) const;
 
@@ -68,6 +76,7 @@ class Score {
 
  private:
   virtual Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const = 0;
+  virtual Tensor do_score_held(const Tensor& x, const Tensor& sigma) const;
   /// Default: Tweedie's formula x + sigma^2 S(x, sigma).
   virtual Tensor do_denoise(const Tensor& x, double sigma, const Cursor& at) const;
 

@@ -15,6 +15,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
+/// A GPU's numbers are looked at when so many steps are queued: looking waits for all of them.
+constexpr int64_t steps_ahead = 16;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
@@ -26,6 +29,7 @@ ChainRun::ChainRun(RunPlan plan, const Posterior& posterior, const Sampler& samp
       own_(plan.share(team_.rank(), team_.size())),
       posterior_(posterior),
       sampler_(sampler),
+      graph_step_(sampler),
       state_(std::move(start)),
       checkpoint_folder_(std::move(checkpoint_folder)),
       statistics_(own_.history_bytes) {}
@@ -56,9 +60,10 @@ Outcome ChainRun::run() {
 }
 
 /// What any of the processes found after a step: all of them act on it, at the same step. A NaN compares false with
-/// everything, so divergence is asked the other way round.
+/// everything, so divergence is asked the other way round; a chain that diverged stays so until a GPU is asked.
 ChainRun::Findings ChainRun::findings(double last_save) const {
-  const bool diverged = !(state_.x.abs().max().item<double>() <= plan_.divergence_limit);
+  const bool asked = !state_.x.is_cuda() || state_.k % steps_ahead == 0 || state_.k == plan_.steps;
+  const bool diverged = asked && !(state_.x.abs().max().item<double>() <= plan_.divergence_limit);
   const bool due = seconds_ - last_save >= plan_.checkpoint_every_s ||
                    (plan_.checkpoint_every_steps > 0 && state_.k % plan_.checkpoint_every_steps == 0);
   auto flags = at::tensor({int64_t{diverged}, int64_t{interrupted()}, int64_t{due && team_.leads()}}, at::kLong);
@@ -71,8 +76,14 @@ ChainRun::Findings ChainRun::findings(double last_save) const {
 StepInfo ChainRun::step_all() {
   const auto chains = state_.x.size(0);
   const auto batch = plan_.batch > 0 ? std::min(plan_.batch, chains) : chains;
+  if (batch == chains) {
+    const auto info = graph_step_(state_);
+    step_mode_ = graph_step_.how();
+    return info;
+  }
   // What the chains share takes its step once.
-  if (batch == chains || sampler_.shared_count(chains) > 0) return sampler_.step(state_);
+  if (sampler_.shared_count(chains) > 0) return sampler_.step(state_);
+  if (state_.x.is_cuda()) step_mode_ = "the chains take their steps in parts (batch)";
   std::vector<Tensor> x, grad_norm, score_norm, acceptance;
   StepInfo info;
   for (int64_t first = 0; first < chains; first += batch) {

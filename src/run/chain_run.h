@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "run/checkpoint.h"
+#include "run/graph_step.h"
 #include "run/plan.h"
 #include "run/statistics.h"
 #include "run/trace.h"
@@ -43,6 +44,8 @@ class ChainRun {
   const Statistics& statistics() const { return statistics_; }
   const Trace& trace() const { return trace_; }
   double seconds() const { return seconds_; }
+  /// How a GPU took the last step: "CUDA graph", or why not; empty on a CPU.
+  const std::string& step_mode() const { return step_mode_; }
 
  private:
   struct Findings {
@@ -61,6 +64,8 @@ class ChainRun {
   RunPlan plan_, own_;
   const Posterior& posterior_;
   const Sampler& sampler_;
+  GraphStep graph_step_;
+  std::string step_mode_;
   ChainState state_;
   std::filesystem::path checkpoint_folder_;
   Statistics statistics_;

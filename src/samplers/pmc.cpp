@@ -4,30 +4,27 @@
 
 #include <algorithm>
 
+#include "samplers/langevin.h"
+
 namespace penumbra {
 
 Pmc::Pmc(Posterior posterior, uint64_t seed, Options options)
-    : posterior_(std::move(posterior)), seed_(seed), options_(options) {}
+    : CapturableSampler(std::move(posterior), seed), options_(options) {}
+
+StepNumbers Pmc::numbers(int64_t k) const {
+  return {options_.sigma, 1, options_.gamma, std::sqrt(2 * options_.gamma), k};
+}
 
 /// Algorithm 1. PnP takes the score after the gradient step, RED before it.
-StepInfo Pmc::step(ChainState& state) const {
-  const auto& [g, S] = posterior_;
-  const auto [discretization, gamma, sigma] = options_;
-  const auto& x = state.x;
-  const Cursor at{seed_, state.first_chain, state.k};
-
-  const auto z = normal(at, Stream::langevin, x);
-  const auto grad_g = g->grad(x);
-  const auto score = S->score(discretization == Discretization::pnp ? x - gamma * grad_g : x, sigma, at);
-  state.x = x - gamma * (grad_g - score) + std::sqrt(2 * gamma) * z;
-  ++state.k;
-
-  return {sigma, 1, gamma, norm_per_chain(grad_g), norm_per_chain(score)};
+Moved Pmc::move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const {
+  const bool pnp = options_.discretization == Discretization::pnp;
+  const auto grad_g = posterior().likelihood->grad(x);
+  const auto S = score(pnp ? x - numbers.gamma * grad_g : x, numbers, at);
+  return {langevin_update(x, grad_g, S, numbers, at), norm_per_chain(grad_g), norm_per_chain(S)};
 }
 
 AnnealedPmc::AnnealedPmc(Posterior posterior, uint64_t seed, Options options)
-    : posterior_(std::move(posterior)),
-      seed_(seed),
+    : CapturableSampler(std::move(posterior), seed),
       options_(std::move(options)),
       settled_(options_.schedule->at(std::numeric_limits<int64_t>::max())) {}
 
@@ -43,31 +40,50 @@ double AnnealedPmc::step_size(int64_t k) const {
   return std::min(options_.gamma, options_.pull * sigma_k * sigma_k / alpha_k);
 }
 
+bool AnnealedPmc::settled(int64_t k) const {
+  const auto [sigma_k, alpha_k] = annealing(k);
+  return sigma_k == settled_.sigma && alpha_k == settled_.alpha;
+}
+
+StepNumbers AnnealedPmc::numbers(int64_t k) const {
+  const auto [sigma_k, alpha_k] = annealing(k);
+  const double gamma = step_size(k);
+  return {sigma_k, alpha_k, gamma, std::sqrt(2 * gamma * (options_.warm ? alpha_k : 1)), k};
+}
+
+std::optional<std::string> AnnealedPmc::obstacle(int64_t k) const {
+  if (options_.added_noise) return "the likelihood changes with the annealing (tempering: added)";
+  if (keeps_layers() && !settled(k)) return "the step differentiates through the network (chain_rule)";
+  return CapturableSampler::obstacle(k);
+}
+
 /// PnP takes the score after the gradient step, RED before it. While the prior is smoothed, x is an image with noise of
 /// sigma_k, and data compared with it say no more than that noise lets through. Compared with the denoised image
 /// D(x) = x + sigma_k^2 S(x) they say all: for a Gaussian prior D(x) then settles at the mean of the posterior whose
 /// data have variance alpha_k beta^2, whatever sigma_k. There the score must come first, for PnP too. By the chain rule
 /// the data's pull goes through D and loses what no image of the prior has: fewer steps do the same.
-AnnealedPmc::Drift AnnealedPmc::drift(const Tensor& x, double gamma, Annealing level, const Cursor& at) const {
-  const auto& S = posterior_.prior;
-  const bool settled = level.sigma == settled_.sigma && level.alpha == settled_.alpha;
-  if (keeps_layers() && !settled) {
-    const auto [denoised, vjp] = S->denoise_vjp(x, level.sigma, at);
-    return {vjp(data_pull(denoised, level.alpha)), (denoised - x) / (level.sigma * level.sigma)};
+AnnealedPmc::Drift AnnealedPmc::drift(const Tensor& x, const StepScalars& numbers, const Cursor& at) const {
+  // Steps are recorded only while this does not change.
+  const bool is_settled = settled(at.k);
+  const auto variance = numbers.sigma * numbers.sigma;
+  if (keeps_layers() && !is_settled) {
+    const auto [denoised, vjp] = posterior().prior->denoise_vjp(x, numbers.known.value().sigma, at);
+    return {vjp(data_pull(denoised, numbers)), (denoised - x) / variance};
   }
-  if (options_.denoised && !settled) {
-    const auto score = S->score(x, level.sigma, at);
-    return {data_pull(x + level.sigma * level.sigma * score, level.alpha), score};
+  if (options_.denoised && !is_settled) {
+    const auto S = score(x, numbers, at);
+    return {data_pull(x + variance * S, numbers), S};
   }
-  const auto grad_g = data_pull(x, level.alpha);
+  const auto grad_g = data_pull(x, numbers);
   const bool pnp = options_.discretization == Discretization::pnp;
-  return {grad_g, S->score(pnp ? x - gamma * grad_g : x, level.sigma, at)};
+  return {grad_g, score(pnp ? x - numbers.gamma * grad_g : x, numbers, at)};
 }
 
 /// alpha grad g_alpha, where g_alpha is what the data say at this level: g / alpha, or g with more noise.
-Tensor AnnealedPmc::data_pull(const Tensor& x, double alpha) const {
-  const auto& g = posterior_.likelihood;
+Tensor AnnealedPmc::data_pull(const Tensor& x, const StepScalars& numbers) const {
+  const auto& g = posterior().likelihood;
   if (!options_.added_noise) return g->grad(x);
+  const double alpha = numbers.known.value().alpha;
   if (noisier_.first != alpha) noisier_ = {alpha, g->noisier(alpha)};
   return noisier_.second ? alpha * noisier_.second->grad(x) : g->grad(x);
 }
@@ -76,23 +92,14 @@ Tensor AnnealedPmc::data_pull(const Tensor& x, double alpha) const {
 /// divided by alpha_k; the paper's noise belongs to a temperature of 1 / alpha_k there, and draws the chains together
 /// into one optimum. The warm noise is that posterior's own, so that each level is sampled and not descended; both end
 /// with alpha_k = 1 in the same law.
-StepInfo AnnealedPmc::step(ChainState& state) const {
-  const auto& x = state.x;
-  const Cursor at{seed_, state.first_chain, state.k};
-
-  const auto z = normal(at, Stream::langevin, x);
-  const auto [sigma_k, alpha_k] = annealing(state.k);
-  const double gamma = step_size(state.k);
-  const auto [grad_g, score] = drift(x, gamma, {sigma_k, alpha_k}, at);
-  state.x = x - gamma * (grad_g - alpha_k * score) + std::sqrt(2 * gamma * (options_.warm ? alpha_k : 1)) * z;
-  ++state.k;
-
-  return {sigma_k, alpha_k, gamma, norm_per_chain(grad_g), norm_per_chain(score)};
+Moved AnnealedPmc::move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const {
+  const auto [grad_g, S] = drift(x, numbers, at);
+  return {langevin_update(x, grad_g, S, numbers, at), norm_per_chain(grad_g), norm_per_chain(S)};
 }
 
 Tensor AnnealedPmc::image(const ChainState& state) const {
   if (!options_.denoise_records) return state.x;
-  return posterior_.prior->denoise(state.x, annealing(state.k).sigma, {seed_, state.first_chain, state.k});
+  return posterior().prior->denoise(state.x, annealing(state.k).sigma, {seed(), state.first_chain, state.k});
 }
 
 namespace {

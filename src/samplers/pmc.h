@@ -3,12 +3,12 @@
 
 #include <limits>
 
-#include "samplers/sampler.h"
+#include "samplers/capturable.h"
 
 namespace penumbra {
 
 /// Algorithm 1: one sigma throughout.
-class Pmc final : public Sampler {
+class Pmc final : public CapturableSampler {
  public:
   struct Options {
     Discretization discretization = Discretization::red;
@@ -16,18 +16,17 @@ class Pmc final : public Sampler {
     double sigma = 0;
   };
   Pmc(Posterior posterior, uint64_t seed, Options options);
-  StepInfo step(ChainState& state) const override;
+  Moved move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const override;
+  StepNumbers numbers(int64_t k) const override;
   Annealing annealing(int64_t) const override { return {options_.sigma, 1}; }
   double step_size() const override { return options_.gamma; }
 
  private:
-  Posterior posterior_;
-  uint64_t seed_;
   Options options_;
 };
 
 /// Algorithm 2: sigma_k and alpha_k fall along a schedule. What follows `schedule` is not in the paper.
-class AnnealedPmc final : public Sampler {
+class AnnealedPmc final : public CapturableSampler {
  public:
   struct Options {
     Discretization discretization = Discretization::red;
@@ -42,7 +41,11 @@ class AnnealedPmc final : public Sampler {
     int64_t steps = 1;  ///< of the run: the last of them has the step size that is told
   };
   AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
-  StepInfo step(ChainState& state) const override;
+  Moved move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const override;
+  StepNumbers numbers(int64_t k) const override;
+  /// Those before the schedule settles, and those after, where they differ.
+  int64_t operations(int64_t k) const override { return options_.denoised && !settled(k) ? 1 : 0; }
+  std::optional<std::string> obstacle(int64_t k) const override;
   /// x carries noise of sigma_min, which the smoothed prior takes for image; the denoised x is the image without.
   Tensor image(const ChainState& state) const override;
   Annealing annealing(int64_t k) const override { return options_.schedule->at(k); }
@@ -55,13 +58,12 @@ class AnnealedPmc final : public Sampler {
   struct Drift {
     Tensor grad_g, score;
   };
-  Drift drift(const Tensor& x, double gamma, Annealing level, const Cursor& at) const;
+  Drift drift(const Tensor& x, const StepScalars& numbers, const Cursor& at) const;
   double step_size(int64_t k) const;
+  bool settled(int64_t k) const;
 
-  Tensor data_pull(const Tensor& x, double alpha) const;
+  Tensor data_pull(const Tensor& x, const StepScalars& numbers) const;
 
-  Posterior posterior_;
-  uint64_t seed_;
   Options options_;
   Annealing settled_;
   /// Of the last alpha that was asked for.

@@ -1,4 +1,4 @@
-/// penumbra bench: what a step costs on this machine, part by part.
+/// penumbra bench: what a step costs on this machine, part by part; and what a network does, alone or in a step.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
@@ -7,9 +7,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "app/bench/benches.h"
 #include "app/command.h"
 #include "app/options.h"
-#include "app/prior_option.h"
 #include "core/error.h"
 #include "core/named.h"
 #include "likelihoods/gaussian.h"
@@ -21,10 +21,9 @@ namespace penumbra::app {
 namespace {
 
 struct Options {
-  PriorOptions prior;  ///< empty: the built-in random field
+  std::string what = "step";
+  BenchOptions network;  ///< for a step, an empty prior is the built-in random field
   int64_t side = 64, chains = 16;
-  double seconds = 1;
-  bool json = false;
   MachineOptions machine;
 };
 
@@ -49,8 +48,10 @@ double milliseconds(double budget, Function&& f) {
 }
 
 std::shared_ptr<const Score> bench_prior(const Options& options, const Placement& placement) {
-  if (!options.prior.prior.empty()) return load_prior(options.prior, placement);
-  if (options.prior.compute) input_error("--compute: expected a network, by --prior");
+  const auto& prior = options.network.prior;
+  if (!prior.prior.empty()) return load_prior(prior, placement);
+  if (prior.compute) input_error("--compute: expected a network, by --prior");
+  if (!prior.arch.empty()) input_error("--arch: expected network, iteration or train before it, or a --prior");
   RandomFieldOptions field;
   field.side = options.side;
   field.modes = std::min(field.modes, field.side);
@@ -68,9 +69,8 @@ double score_norm(const Score& prior, const Placement& placement) {
   return prior.score(place(ramp, placement), 0.3).to(at::kDouble).norm().item<double>();
 }
 
-int run_bench(const Options& options) {
+int bench_step(const Options& options, const Placement& placement) {
   c10::NoGradGuard no_gradients;
-  const Placement placement{at::kFloat, use_machine(options.machine)};
   const auto prior = bench_prior(options, placement);
   auto settings = Settings::from_text("{fraction: 0.3}", "bench");
   std::shared_ptr<const ForwardModel> A =
@@ -86,19 +86,19 @@ int run_bench(const Options& options) {
                              .schedule = std::make_shared<ConstantSchedule>(Annealing{0.05, 1})});
   int64_t k = 0;
   const std::vector<std::pair<std::string, double>> rows{
-      {"noise", milliseconds(options.seconds,
+      {"noise", milliseconds(options.network.seconds,
                              [&] {
                                return normal({1, 0, k++}, Stream::langevin, x);
                              })},
-      {"torch randn", milliseconds(options.seconds, [&] { return at::randn_like(x); })},
-      {"likelihood gradient", milliseconds(options.seconds, [&] { return g->grad(x); })},
-      {"score", milliseconds(options.seconds, [&] { return prior->score(x, 0.05); })},
-      {"whole step (apmc-pnp)", milliseconds(options.seconds, [&] {
+      {"torch randn", milliseconds(options.network.seconds, [&] { return at::randn_like(x); })},
+      {"likelihood gradient", milliseconds(options.network.seconds, [&] { return g->grad(x); })},
+      {"score", milliseconds(options.network.seconds, [&] { return prior->score(x, 0.05); })},
+      {"whole step (apmc-pnp)", milliseconds(options.network.seconds, [&] {
          ChainState state{x, k++, 0};
          sampler.step(state);
          return state.x;
        })}};
-  if (options.json) {
+  if (options.network.json) {
     nlohmann::json table{{"device", placement.device.str()},
                          {"chains", options.chains},
                          {"side", shape.back()},
@@ -114,13 +114,32 @@ int run_bench(const Options& options) {
   return success;
 }
 
+int run_bench(const Options& options) {
+  const Placement placement{at::kFloat, use_machine(options.machine)};
+  if (options.what == "step") return bench_step(options, placement);
+  (options.what == "network"     ? bench_network_alone
+   : options.what == "iteration" ? bench_iteration
+                                 : bench_training)(options.network, placement.device);
+  return success;
+}
+
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  add_prior_options(command, options->prior, "auto", false);
-  command.add_option("--side", options->side, "height and width of the images")->check(CLI::Range(4, 256));
-  command.add_option("--chains", options->chains, "number of chains")->check(CLI::Range(1, 100000));
-  command.add_option("--seconds", options->seconds, "time for each row")->check(CLI::PositiveNumber);
-  command.add_flag("--json", options->json, "print JSON");
+  command
+      .add_option(
+          "what", options->what,
+          "step: its parts (default); network: one evaluation; iteration: whole steps beside the network alone; "
+          "train: a training step")
+      ->check(CLI::IsMember({"step", "network", "iteration", "train"}));
+  add_prior_options(command, options->network.prior, "auto", false);
+  command.get_option("--arch")->description(
+      "paper-256, or a JSON or YAML file: the architecture, with random weights where there is no --prior");
+  command.add_option("--batch", options->network.batch, "images of a network, an iteration or a training step")
+      ->check(CLI::Range(1, 100000));
+  command.add_option("--side", options->side, "height and width of a step's images")->check(CLI::Range(4, 256));
+  command.add_option("--chains", options->chains, "number of chains of a step")->check(CLI::Range(1, 100000));
+  command.add_option("--seconds", options->network.seconds, "time for each row")->check(CLI::PositiveNumber);
+  command.add_flag("--json", options->network.json, "print JSON");
   add_machine_options(command, options->machine);
   return [options] { return run_bench(*options); };
 }

@@ -1,0 +1,89 @@
+"""The JSON files of scripts/gpu.sh as a table: python3 bench/gpu_report.py FOLDER REPORT.md [FAILED PART...]."""
+import datetime
+import json
+import pathlib
+import platform
+import subprocess
+import sys
+
+
+def read(path):
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def output(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+
+
+def cell(value, digits=1):
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def ours(table):
+    """A row for each measured thing."""
+    for row in table["rows"]:
+        share = row.get("share_of_peak")
+        yield [
+            f"{table['network']}: {row['name']}",
+            str(table["batch"]),
+            table["compute"],
+            cell(row["milliseconds"], 2),
+            f"{row['low']:.2f} to {row['high']:.2f}",
+            cell(row.get("tflops")),
+            "" if share is None else f"{100 * share:.1f} %",
+            f"{row['ratio']:.3f}",
+            f"{table['memory_bytes'] / 2**30:.1f}",
+            row.get("note", ""),
+        ]
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def table_of(head, rows):
+    return [line(head), line(["---"] * len(head))] + [line(row) for row in rows]
+
+
+def main():
+    folder, report, failed = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+    tables = {path.stem: read(path) for path in sorted(folder.glob("*.json"))}
+    mine = [t for name, t in tables.items() if t and not name.startswith("eager")]
+    eager = [t for name, t in tables.items() if t and name.startswith("eager")]
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    lines = [
+        "# GPU report",
+        "",
+        "Written by `scripts/gpu.sh`. A time and what it is compared with are of the same run on the same machine.",
+        "",
+        f"- date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
+        f"- device and driver: {output(*query)}; CPU: {platform.machine()}",
+        f"- commit: {output('git', 'rev-parse', '--short', 'HEAD')}",
+        f"- LibTorch: {', '.join(sorted({t['libtorch'] for t in mine})) or 'unknown'}",
+    ]
+    peaks = [f"{t['peak_tflops']:.0f}" for t in mine]
+    if peaks:
+        lines.append(f"- peak, measured in each program: {', '.join(peaks)} TFLOP/s ({mine[0]['peak_of']})")
+    if failed:
+        lines.append(f"- **failed**: {', '.join(failed)}")
+    head = ["what", "images", "type", "ms", "10 % to 90 %", "TFLOP/s", "of peak", "ratio", "GiB", "steps as"]
+    lines += ["", "## Penumbra", ""] + table_of(head, [row for t in mine for row in ours(t)])
+    rows = []
+    networks = {t["batch"]: t["rows"][0]["milliseconds"] for t in mine if t["what"] == "network"}
+    for t in eager:
+        fastest = networks.get(t["batch"])
+        for mode, time in t["milliseconds"].items():
+            rows.append([mode, str(t["batch"]), cell(time, 2), cell(time / fastest if fastest else None, 2)])
+        rows += [[mode, str(t["batch"]), f"failed: {why}", ""] for mode, why in t["failed"].items()]
+    lines += ["", "## PyTorch, the same network in the same run", ""]
+    lines += table_of(["mode", "images", "ms", "times Penumbra's"], rows)
+    report.write_text("\n".join(lines) + "\n")
+
+
+main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# On a machine with an NVIDIA GPU: builds, checks the kernels, times everything beside PyTorch, and writes
+# bench/gpu_report.md. A part that fails is named and the others go on; the exit code is the number of such parts.
+# scripts/gpu.sh [CMAKE OPTION...]; libraries in unusual places: CMAKE_PREFIX_PATH. PENUMBRA_GPU_PARTS="build tests
+# sanitizer bench reference" chooses parts, PENUMBRA_GPU_BATCHES="50 10" the numbers of images.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+build=build-gpu out=build-gpu/report
+parts=${PENUMBRA_GPU_PARTS:-build tests sanitizer bench reference}
+read -ra batches <<<"${PENUMBRA_GPU_BATCHES:-50 10}"
+kernels='*Cuda*:*cuda*'
+mkdir -p "$out"
+failed=()
+
+chosen() { [[ " $parts " == *" $1 "* ]]; }
+# part SECONDS NAME COMMAND...: its output is in $out/NAME.log, and on the screen where it fails.
+part() {
+  local seconds=$1 name=$2 start=$SECONDS
+  shift 2
+  if timeout "$seconds" "$@" >"$out/$name.log" 2>&1; then
+    printf '%-28s ok, %d s\n' "$name" $((SECONDS - start))
+  else
+    printf '%-28s FAILED (%d), %d s\n' "$name" $? $((SECONDS - start))
+    tail -n 25 "$out/$name.log"
+    failed+=("$name")
+  fi
+}
+# json SECONDS NAME COMMAND...: the same, and what it printed to stdout is $out/NAME.json.
+json() {
+  local seconds=$1 name=$2
+  shift 2
+  # shellcheck disable=SC2016 # for the inner shell
+  part "$seconds" "$name" bash -c '"${@:2}" >"$1"' - "$out/$name.json" "$@"
+}
+
+torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)') || exit 1
+if chosen build; then
+  part 120 configure cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTorch_DIR="$torch/Torch" \
+    -DCMAKE_CUDA_ARCHITECTURES=native "$@"
+  part 900 compile cmake --build "$build" --target penumbra_program penumbra_tests
+fi
+chosen tests && part 300 tests "$build/tests/penumbra_tests" --gtest_filter="$kernels" --gtest_brief=1
+if chosen sanitizer; then
+  if command -v compute-sanitizer >/dev/null; then
+    # The tests of single kernels: whole networks would take too long under it.
+    for tool in memcheck racecheck; do
+      part 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        "$build/tests/penumbra_tests" --gtest_filter='*CudaNorm*:*CudaPixels*:*Langevin*' --gtest_brief=1
+    done
+  else
+    echo "sanitizer: no compute-sanitizer here"
+  fi
+fi
+for batch in "${batches[@]}"; do
+  if chosen bench; then
+    json 120 "network-$batch" "$build/penumbra" bench network --arch paper-256 --batch "$batch" --seconds 3 --json
+    json 240 "iteration-$batch" "$build/penumbra" bench iteration --arch paper-256 --batch "$batch" --seconds 3 --json
+  fi
+  chosen reference && json 420 "eager-$batch" python3 bench/eager_network.py "$batch" 2
+done
+if chosen bench; then
+  json 120 train-32 "$build/penumbra" bench train --arch paper-256 --batch 32 --seconds 3 --json
+  for name in brain-256 brain-64; do
+    json 120 "train-$name" "$build/penumbra" bench train --prior "$name" --batch 32 --compute bfloat16 --seconds 3 --json
+  done
+fi
+part 30 report python3 bench/gpu_report.py "$out" bench/gpu_report.md "${failed[@]}"
+((${#failed[@]} == 0)) || printf 'failed: %s\n' "${failed[*]}"
+cat bench/gpu_report.md
+exit ${#failed[@]}
