@@ -12,7 +12,7 @@
 namespace penumbra {
 namespace {
 
-constexpr uint64_t seed = 3;
+constexpr uint64_t capture_seed = 3;
 
 std::shared_ptr<const Schedule> falling() {
   return std::make_shared<GeometricSchedule>(
@@ -24,7 +24,7 @@ void expect_the_same(const CapturableSampler& sampler, int64_t k) {
   ChainState state{test::small_images(3, at::kCPU), k, 2};
   auto values = at::empty({5}, at::TensorOptions().dtype(at::kDouble));
   sampler.numbers(k).write(values);
-  const auto moved = sampler.move(state.x, StepScalars::in(values), {seed, state.first_chain, k});
+  const auto moved = sampler.move(state.x, StepScalars::in(values), {capture_seed, state.first_chain, k});
   const auto info = sampler.step(state);
   EXPECT_TRUE(moved.x.equal(state.x)) << "k = " << k;
   EXPECT_TRUE(moved.grad_norm.equal(info.grad_norm));
@@ -39,14 +39,14 @@ Posterior posterior() {
 
 TEST(HeldNumbers, MakeTheSameStepOfPmc) {
   for (const auto discretization : {Discretization::red, Discretization::pnp})
-    expect_the_same(Pmc(posterior(), seed, {.discretization = discretization, .gamma = 1e-3, .sigma = 0.3}), 5);
+    expect_the_same(Pmc(posterior(), capture_seed, {.discretization = discretization, .gamma = 1e-3, .sigma = 0.3}), 5);
 }
 
 TEST(HeldNumbers, MakeTheSameStepOfAnnealedPmc) {
   for (const bool warm : {false, true})
     for (const bool denoised : {false, true})
       for (const auto discretization : {Discretization::red, Discretization::pnp}) {
-        const AnnealedPmc sampler(posterior(), seed,
+        const AnnealedPmc sampler(posterior(), capture_seed,
                                   {.discretization = discretization,
                                    .gamma = 1e-3,
                                    .schedule = falling(),
@@ -61,7 +61,7 @@ TEST(HeldNumbers, MakeTheSameStepOfAnnealedPmc) {
 
 /// Numbers as tensors round like plain ones, in both precisions: runs of earlier versions are repeated bit for bit.
 TEST(LangevinUpdate, HasTheBitsOfPlainNumbers) {
-  const Cursor at{seed, 1, 17};
+  const Cursor at{capture_seed, 1, 17};
   const StepNumbers numbers{0.3, 7.1, 1.3e-3, std::sqrt(2.6e-3), at.k};
   for (const auto type : {at::kFloat, at::kDouble}) {
     const auto random = [&](int64_t k) {
@@ -80,25 +80,25 @@ TEST(LangevinUpdate, HasTheBitsOfPlainNumbers) {
 TEST(HeldNumbers, AreNotForEveryStep) {
   AnnealedPmc::Options options{.gamma = 1e-3, .schedule = falling()};
   options.denoised = options.chain_rule = true;
-  const AnnealedPmc through(posterior(), seed, options);
+  const AnnealedPmc through(posterior(), capture_seed, options);
   EXPECT_TRUE(through.obstacle(0).has_value());
   EXPECT_FALSE(through.obstacle(40).has_value()) << "the schedule has settled";
   options.chain_rule = false;
   options.added_noise = true;
-  EXPECT_TRUE(AnnealedPmc(posterior(), seed, options).obstacle(40).has_value());
+  EXPECT_TRUE(AnnealedPmc(posterior(), capture_seed, options).obstacle(40).has_value());
   // What is clamped is counted by the host.
   auto clamped = posterior();
   clamped.prior = std::make_shared<ClampedSigmaScore>(clamped.prior);
-  EXPECT_TRUE(Pmc(clamped, seed, {.gamma = 1e-3, .sigma = 0.3}).obstacle(0).has_value());
+  EXPECT_TRUE(Pmc(clamped, capture_seed, {.gamma = 1e-3, .sigma = 0.3}).obstacle(0).has_value());
 }
 
 TEST(HeldNumbers, AreRefusedOutsideTheRange) {
-  EXPECT_THROW(Pmc(posterior(), seed, {.gamma = 1e-3, .sigma = 1e9}).require_level(0), std::runtime_error);
+  EXPECT_THROW(Pmc(posterior(), capture_seed, {.gamma = 1e-3, .sigma = 1e9}).require_level(0), std::runtime_error);
 }
 
 TEST(GraphStep, IsThePlainStepOnACpu) {
   c10::NoGradGuard no_gradients;
-  const AnnealedPmc sampler(posterior(), seed, {.gamma = 1e-3, .schedule = falling()});
+  const AnnealedPmc sampler(posterior(), capture_seed, {.gamma = 1e-3, .schedule = falling()});
   GraphStep step(sampler);
   ChainState a{test::small_images(2, at::kCPU), 0, 0}, b = a;
   for (int i = 0; i < 3; ++i) {
