@@ -62,11 +62,13 @@ Outcome ChainRun::run() {
 /// What any of the processes found after a step: all of them act on it, at the same step. A NaN compares false with
 /// everything, so divergence is asked the other way round; a chain that diverged stays so until a GPU is asked.
 ChainRun::Findings ChainRun::findings(double last_save) const {
-  const bool asked = !state_.x.is_cuda() || state_.k % steps_ahead == 0 || state_.k == plan_.steps;
-  const bool diverged = asked && !(state_.x.abs().max().item<double>() <= plan_.divergence_limit);
   const bool due = seconds_ - last_save >= plan_.checkpoint_every_s ||
                    (plan_.checkpoint_every_steps > 0 && state_.k % plan_.checkpoint_every_steps == 0);
-  auto flags = at::tensor({int64_t{diverged}, int64_t{interrupted()}, int64_t{due && team_.leads()}}, at::kLong);
+  const bool stop = interrupted();
+  // Before a checkpoint, too: it must not replace a good one by numbers that have run away.
+  const bool asked = due || stop || !state_.x.is_cuda() || state_.k % steps_ahead == 0 || state_.k == plan_.steps;
+  const bool diverged = asked && !(state_.x.abs().max().item<double>() <= plan_.divergence_limit);
+  auto flags = at::tensor({int64_t{diverged}, int64_t{stop}, int64_t{due && team_.leads()}}, at::kLong);
   team_.sum(flags);
   const auto* flag = flags.data_ptr<int64_t>();
   return {flag[0] > 0, flag[1] > 0, flag[2] > 0};
