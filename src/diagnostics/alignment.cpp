@@ -51,8 +51,10 @@ int64_t from_middle(const Tensor& light) {
   const double east = (light * turn.cos()).sum().item<double>(), north = (light * turn.sin()).sum().item<double>();
   if (std::hypot(east, north) <= 1e-9 * light.sum().item<double>()) return 0;
   const double place = std::atan2(north, east) / (2 * std::numbers::pi) * static_cast<double>(count);
-  const auto middle = static_cast<double>((count - 1) / 2);  // a pixel, so that what is there stays
-  return std::llround(std::remainder(middle - place, static_cast<double>(count)));
+  const auto middle = static_cast<double>(count - 1) / 2;
+  const double shift = std::remainder(middle - place, static_cast<double>(count));
+  // What is within half a pixel of the middle stays.
+  return static_cast<int64_t>(std::copysign(std::ceil(std::abs(shift) - 0.5 - 1e-6), shift));
 }
 
 /// All shifts by the same, so that the light of the mean is in the middle.
