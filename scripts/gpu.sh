@@ -10,6 +10,7 @@ parts=${PENUMBRA_GPU_PARTS:-build tests sanitizer bench reference}
 read -ra batches <<<"${PENUMBRA_GPU_BATCHES:-50 10}"
 kernels='*Cuda*:*cuda*'
 mkdir -p "$out"
+[[ " $parts " == *" build "* ]] && rm -f "$out"/*.json  # those of another build
 failed=()
 
 chosen() { [[ " $parts " == *" $1 "* ]]; }

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "diagnostics/alignment.h"
 #include "diagnostics/metrics.h"
+#include "diagnostics/tsne.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "report/run_report.h"
@@ -23,7 +24,7 @@ Tensor read_exactly(const std::filesystem::path& path) { return io::read_npy(pat
 
 Tensor rolled(const Tensor& image, const Shift& by) { return image.roll({by.rows, by.columns}, {-2, -1}); }
 
-/// The samples moved onto one another, where the run found that the data do not fix their places; else nothing.
+/// The samples moved onto one another, where the run took it that the data do not fix their places; else nothing.
 std::optional<Estimate> aligned_estimate(const std::filesystem::path& run, const Tensor& samples) {
   const auto path = run / "modes.json";
   if (!std::filesystem::exists(path) || !std::filesystem::exists(run / "modes" / "aligned-mean.npy")) return {};
@@ -32,6 +33,8 @@ std::optional<Estimate> aligned_estimate(const std::filesystem::path& run, const
   try {
     for (const auto& [rows, columns] : modes.at("per_sample").at("shift").get<std::vector<std::array<int64_t, 2>>>())
       moved.push_back(rolled(samples[static_cast<int64_t>(moved.size())], {rows, columns}));
+    if (static_cast<int64_t>(moved.size()) != std::min(samples.size(0), diagnostics::most_on_map))
+      throw std::out_of_range("shift");
   } catch (const std::exception&) {
     input_error("{}: per_sample.shift: expected two whole numbers for each sample of samples.npy", path.string());
   }
@@ -46,15 +49,16 @@ nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& give
   const auto shape = estimate.mean.sizes().vec();
   if (given.sizes() != at::IntArrayRef(shape))
     input_error("{}: expected an image of {}, as the run's, found {}", name, describe(shape), describe(given.sizes()));
+  io::write_npy(run / "truth.npy", given.to(at::kFloat));
   auto truth = given.to(at::kDouble);
   auto aligned = aligned_estimate(run, estimate.samples);
   if (aligned) {
     estimate = std::move(*aligned);
     truth = rolled(truth, diagnostics::shift_onto(truth, estimate.mean, std::max(shape[1], shape[2])));
+    io::write_npy(run / "modes" / "aligned-truth.npy", truth.to(at::kFloat));
   }
   auto metrics = diagnostics::to_json(diagnostics::compare(truth, estimate));
   metrics["samples"] = aligned ? "aligned, and the truth with them" : "as they are";
-  io::write_npy(run / "truth.npy", truth.to(at::kFloat));
   io::write_file(run / "metrics.json", metrics.dump(2) + "\n");
   report::write_run_report(run);
   return metrics;

@@ -10,7 +10,9 @@ std::optional<ModesPlan> modes_setting(Settings& settings, Settings& likelihood,
   auto section = settings.section("modes");
   const auto side = std::min(image_shape[1], image_shape[2]);
   ModesPlan plan;
-  plan.options.align = section.choice("align", {"shift", "none"}, sky ? "shift" : "none") == "shift"
+  // Closures and amplitudes know no position; phases do.
+  const bool free_position = sky && !(likelihood.is_section("terms") && likelihood.section("terms").has("visibility"));
+  plan.options.align = section.choice("align", {"shift", "none"}, free_position ? "shift" : "none") == "shift"
                            ? diagnostics::Align::shift
                            : diagnostics::Align::none;
   // Asked for in any case: the file of a run that was aligned has it when `modes` is told not to align.

@@ -59,7 +59,7 @@ nlohmann::json loop_table(const Score& prior, const Tensor& images, const LoopPl
 
 void print_loops(const nlohmann::json& table) {
   fmt::print("  {:>8}  {:>10}  {:>10}  {:>10}  {:>9}  {:>10}  {:>11}\n", "sigma", "loop", "quadrature", "side",
-             "loop/side", "per pixel", "evaluations");
+             "loop/side", "pixel rms", "evaluations");
   for (const auto& row : table) {
     const auto number = [&](const char* key) { return row[key].get<double>(); };
     fmt::print("  {:>8g}  {:>10.4g}  {:>10.2g}  {:>10.4g}  {:>9.2g}  {:>10.3g}  {:>11}\n", number("sigma"),

@@ -206,7 +206,8 @@ ModesFound write_modes(const fs::path& folder, const ModesPlan& plan, const Like
   const auto weighed = weigh_modes(diagnostics::find_modes(samples, fits, options), fits, plan, source, seed);
   const auto& found = weighed.modes;
   write_maps(folder / "modes", found);
-  const bool aligned = options.align == diagnostics::Align::shift;
+  // One sample has no SD to show.
+  const bool aligned = options.align == diagnostics::Align::shift && samples.size(0) > 1;
   if (aligned) write_moments(folder / "modes", "aligned", found.alignment.images, found.weights);
   if (weighed.by_odds) write_moments(folder / "modes", "weighted", samples, found.weights);
   auto modes = describe_modes(found, fits);

@@ -77,6 +77,9 @@ void read_modes(RunFolder& folder) {
   if (const auto mean = folder.path / "modes" / "aligned-mean.npy"; std::filesystem::exists(mean)) {
     folder.aligned_mean = read_array(mean, shape);
     folder.aligned_sd = read_array(folder.path / "modes" / "aligned-sd.npy", shape);
+    // Where the samples were aligned after the truth was compared, it is in another place than they are.
+    const auto truth = folder.path / "modes" / "aligned-truth.npy";
+    folder.truth = std::filesystem::exists(truth) ? std::optional(read_array(truth, shape)) : std::nullopt;
   }
   for (size_t m = 1; m <= list->size(); ++m) {
     if (!(*list)[m - 1].is_object()) input_error("{}: modes: expected objects", path.string());

@@ -43,6 +43,8 @@ Outcome ChainRun::run() {
     seconds_ += seconds_since(last_tick);
     last_tick = Clock::now();
     const auto found = findings(last_save);
+    seconds_ += seconds_since(last_tick);  // of steps that a GPU still had to do
+    last_tick = Clock::now();
     if (found.diverged) {
       trace_.add(trace_row(info));
       return Outcome::diverged;
@@ -65,8 +67,10 @@ ChainRun::Findings ChainRun::findings(double last_save) const {
   const bool due = seconds_ - last_save >= plan_.checkpoint_every_s ||
                    (plan_.checkpoint_every_steps > 0 && state_.k % plan_.checkpoint_every_steps == 0);
   const bool stop = interrupted();
-  // Before a checkpoint, too: it must not replace a good one by numbers that have run away.
-  const bool asked = due || stop || !state_.x.is_cuda() || state_.k % steps_ahead == 0 || state_.k == plan_.steps;
+  // Before a checkpoint, too: it must not replace a good one by numbers that have run away. Processes wait for one
+  // another at each step anyway.
+  const bool asked =
+      due || stop || team_.size() > 1 || !state_.x.is_cuda() || state_.k % steps_ahead == 0 || state_.k == plan_.steps;
   const bool diverged = asked && !(state_.x.abs().max().item<double>() <= plan_.divergence_limit);
   auto flags = at::tensor({int64_t{diverged}, int64_t{stop}, int64_t{due && team_.leads()}}, at::kLong);
   team_.sum(flags);
@@ -78,13 +82,12 @@ ChainRun::Findings ChainRun::findings(double last_save) const {
 StepInfo ChainRun::step_all() {
   const auto chains = state_.x.size(0);
   const auto batch = plan_.batch > 0 ? std::min(plan_.batch, chains) : chains;
-  if (batch == chains) {
+  // What the chains share takes its step once.
+  if (batch == chains || sampler_.shared_count(chains) > 0) {
     const auto info = graph_step_(state_);
     step_mode_ = graph_step_.how();
     return info;
   }
-  // What the chains share takes its step once.
-  if (sampler_.shared_count(chains) > 0) return sampler_.step(state_);
   if (state_.x.is_cuda()) step_mode_ = "the chains take their steps in parts (batch)";
   std::vector<Tensor> x, grad_norm, score_norm, acceptance;
   StepInfo info;

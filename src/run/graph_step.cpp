@@ -142,6 +142,7 @@ StepInfo GraphStep::operator()(ChainState& state) {
     return sampler_->step(state);
   };
   if (capturable_ == nullptr) return called("the sampler's steps are not the same operations");
+  if (state.x.scalar_type() != at::kFloat) return called("the chains are not float32");  // their update is no kernel
   if (const auto obstacle = capturable_->obstacle(state.k)) return called(*obstacle);
   if (!refused_.empty()) return called(refused_);
   capturable_->require_level(state.k);

@@ -11,7 +11,7 @@
 namespace penumbra::theory {
 namespace {
 
-/// BothWays of this many samples of each mode choose the map.
+/// The works of this many samples of each mode choose the map.
 constexpr int64_t pilot_samples = 12;
 /// A map that loses less is good enough: nearly all samples count.
 constexpr double small_dissipation = 1;

@@ -134,8 +134,29 @@ TEST(RunModes, ATruthIsComparedWhereverItIs) {
   EXPECT_GT(metrics["coverage_3sd"].get<double>(), 0.98);
   const auto page = io::read_file(run / "report.html");
   EXPECT_NE(page.find(">Error beyond 3 SD<"), std::string::npos);
+  // Aligned anew, the samples may be elsewhere: without another comparison the truth is not beside them.
+  write_modes(run, sky_plan(), OnePixel(), samples, 0);
+  report::write_run_report(run);
+  EXPECT_EQ(io::read_file(run / "report.html").find(">Error beyond 3 SD<"), std::string::npos);
   io::write_file(run / "modes.json", R"({"modes": [], "per_sample": {"shift": [[1]]}})");
   EXPECT_THROW(evaluate_run(run, samples[0], "truth"), InputError);
+}
+
+TEST(RunModes, OneSampleIsNotAligned) {
+  const auto run = sky_run();
+  write_modes(run, sky_plan(), OnePixel(), two_kinds().narrow(0, 0, 1), 0);
+  EXPECT_FALSE(std::filesystem::exists(run / "modes" / "aligned-mean.npy")) << "its SD would be NaN";
+}
+
+TEST(ModesPlan, PhasesFixThePositionClosuresDoNot) {
+  const auto align = [](const std::string& terms) {
+    auto settings = Settings::from_text("{}", "test");
+    auto likelihood = Settings::from_text("{kind: interferometry, fov: 128" + terms + "}", "test");
+    return modes_setting(settings, likelihood, {1, 32, 32})->options.align;
+  };
+  EXPECT_EQ(align(""), diagnostics::Align::shift);
+  EXPECT_EQ(align(", terms: {closure_phase: 1}"), diagnostics::Align::shift);
+  EXPECT_EQ(align(", terms: {closure_phase: 1, visibility: 1}"), diagnostics::Align::none);
 }
 
 TEST(RunModes, ASampleWithoutARingHasNoNumbers) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -42,10 +41,7 @@ TEST_P(CoupledRun, AKilledRunContinuesBitForBit) {
   write_config(fmt::format("{{kind: {}, steps: 80}}", GetParam()));
   const auto reference = penumbra(sample("reference"));
   ASSERT_EQ(reference.code, 0) << reference.err;
-  const auto pid = start(sample("run"));
-  for (int wait = 0; wait < 60'000 && !fs::exists(folder / "run" / "checkpoint" / "5"); ++wait) usleep(200);
-  kill(pid, SIGKILL);
-  ASSERT_EQ(wait_for(pid), -SIGKILL);
+  ASSERT_EQ(kill_once_there(sample("run"), folder / "run" / "checkpoint" / "5"), -SIGKILL);
   const auto result = penumbra(sample("run", {"--resume"}));
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.err.find("continuing after step"), std::string::npos) << result.err;

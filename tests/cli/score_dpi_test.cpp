@@ -2,7 +2,6 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -74,10 +73,7 @@ TEST_F(ScoreDpiRun, FitsTheDataAndSaysWhatItIs) {
 
 TEST_F(ScoreDpiRun, AKilledRunContinuesBitForBit) {
   run_one("reference");
-  const auto pid = start(sample("run"));
-  for (int wait = 0; wait < 60'000 && !fs::exists(folder / "run" / "checkpoint" / "5"); ++wait) usleep(200);
-  kill(pid, SIGKILL);
-  ASSERT_EQ(wait_for(pid), -SIGKILL);
+  ASSERT_EQ(kill_once_there(sample("run"), folder / "run" / "checkpoint" / "5"), -SIGKILL);
   const auto result = penumbra(sample("run", {"--resume"}));
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.err.find("continuing after step"), std::string::npos) << result.err;
@@ -96,10 +92,7 @@ TEST_F(ScoreDpiRun, TwoProcessesDrawFromTheSameFlow) {
 }
 
 TEST_F(ScoreDpiRun, ACheckpointWithoutTheFlowIsRefused) {
-  const auto pid = start(sample("run"));
-  for (int wait = 0; wait < 60'000 && !fs::exists(folder / "run" / "checkpoint" / "5"); ++wait) usleep(200);
-  kill(pid, SIGKILL);
-  ASSERT_EQ(wait_for(pid), -SIGKILL);
+  ASSERT_EQ(kill_once_there(sample("run"), folder / "run" / "checkpoint" / "5"), -SIGKILL);
   for (const auto& entry : fs::directory_iterator(folder / "run" / "checkpoint")) {
     const auto manifest = entry.path() / "manifest.json";
     auto json = nlohmann::json::parse(read_text(manifest));

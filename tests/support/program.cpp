@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,13 @@ nlohmann::json info(const fs::path& path) {
   const auto result = penumbra({"info", path.string(), "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   return nlohmann::json::parse(result.out);
+}
+
+int kill_once_there(const std::vector<std::string>& args, const std::filesystem::path& sign) {
+  const auto pid = start(args);
+  for (int wait = 0; wait < 60'000 && !std::filesystem::exists(sign); ++wait) usleep(200);
+  kill(pid, SIGKILL);
+  return wait_for(pid);
 }
 
 std::vector<pid_t> start_team(int size, const std::vector<std::string>& args) {

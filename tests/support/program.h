@@ -30,6 +30,9 @@ pid_t start(const std::vector<std::string>& args);
 /// Waits; the exit code, or minus the signal that ended it.
 int wait_for(pid_t pid);
 
+/// Starts `penumbra args...` and kills it, SIGKILL, once `sign` is there; how it ended, as wait_for says.
+int kill_once_there(const std::vector<std::string>& args, const std::filesystem::path& sign);
+
 /// `penumbra args...` as `size` processes that make one run, launched as torchrun does; in the order of their ranks.
 std::vector<pid_t> start_team(int size, const std::vector<std::string>& args);
 std::vector<Result> penumbra_team(int size, const std::vector<std::string>& args);

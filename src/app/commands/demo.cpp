@@ -28,10 +28,11 @@ struct Options {
   MachineOptions machine;
 };
 
-/// Without CFITSIO the black hole's data could be neither written nor read.
+/// Without CFITSIO the black hole's data could be neither written nor read. What is resumed is what was begun.
 const DemoScene& scene_of(const Options& options) {
-  const auto name = options.scene.empty() ? (io::reads_fits() ? "blackhole" : "brain") : options.scene;
-  return name == "brain" ? brain_scene() : blackhole_scene();
+  const bool begun = options.resume && fs::exists(options.out / "inputs" / "mask.npy");
+  const bool brain = options.scene.empty() ? begun || !io::reads_fits() : options.scene == "brain";
+  return brain ? brain_scene() : blackhole_scene();
 }
 
 int run_demo(const Options& options) {

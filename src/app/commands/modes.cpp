@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/evaluate_run.h"
 #include "app/run_modes.h"
 #include "app/wiring.h"
 #include "core/error.h"
@@ -56,7 +57,11 @@ int find_modes_of(Options& options) {
                                  place(samples, problem.placement), problem.seed, source);
   update(summary, found);
   io::write_file(options.run / "summary.json", summary.dump(2) + "\n");
-  report::write_run_report(options.run);
+  // Where they are aligned otherwise than before, so is the truth.
+  if (const auto truth = options.run / "truth.npy"; std::filesystem::exists(truth))
+    evaluate_run(options.run, io::read_npy(truth), truth.string());
+  else
+    report::write_run_report(options.run);
   fmt::print("{}\n", options.json ? found.summary.dump(2) : found.verdict.text);
   return success;
 }

@@ -80,7 +80,7 @@ void measure_slice(const fs::path& inputs, uint64_t seed) {
 }  // namespace
 
 const DemoScene& brain_scene() {
-  static constexpr DemoScene scene{"brain", 7, brain_text, measure_slice};
+  static constexpr DemoScene scene{7, brain_text, measure_slice};
   return scene;
 }
 

@@ -8,7 +8,6 @@
 namespace penumbra::app {
 
 struct DemoScene {
-  const char* name;
   uint64_t seed;  ///< where the user names none
   /// The configuration, beside a folder `inputs`.
   std::string (*configuration)(bool quick, uint64_t seed);
