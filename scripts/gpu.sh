@@ -10,7 +10,6 @@ parts=${PENUMBRA_GPU_PARTS:-build tests sanitizer bench reference}
 read -ra batches <<<"${PENUMBRA_GPU_BATCHES:-50 10}"
 kernels='*Cuda*:*cuda*'
 mkdir -p "$out"
-[[ " $parts " == *" build "* ]] && rm -f "$out"/*.json  # those of another build
 failed=()
 
 chosen() { [[ " $parts " == *" $1 "* ]]; }
@@ -36,6 +35,7 @@ json() {
 
 torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)') || exit 1
 if chosen build; then
+  rm -f "$out"/*.json  # of another build
   part 120 configure cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTorch_DIR="$torch/Torch" \
     -DCMAKE_CUDA_ARCHITECTURES=native "$@"
   part 900 compile cmake --build "$build" --target penumbra_program penumbra_tests

@@ -73,12 +73,7 @@ TEST_F(ScoreDpiRun, FitsTheDataAndSaysWhatItIs) {
 
 TEST_F(ScoreDpiRun, AKilledRunContinuesBitForBit) {
   run_one("reference");
-  ASSERT_EQ(kill_once_there(sample("run"), folder / "run" / "checkpoint" / "5"), -SIGKILL);
-  const auto result = penumbra(sample("run", {"--resume"}));
-  ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_NE(result.err.find("continuing after step"), std::string::npos) << result.err;
-  for (const auto* name : {"samples.npy", "mean.npy", "sd.npy", "quantiles.npy"})
-    EXPECT_EQ(read_text(folder / "run" / name), read_text(folder / "reference" / name)) << name;
+  expect_resumed(sample("run"), folder / "run", folder / "reference");
   EXPECT_EQ(trace("run", "objective"), trace("reference", "objective"));
 }
 

@@ -82,6 +82,18 @@ int kill_once_there(const std::vector<std::string>& args, const std::filesystem:
   return wait_for(pid);
 }
 
+void expect_resumed(const std::vector<std::string>& sample, const std::filesystem::path& run,
+                    const std::filesystem::path& reference) {
+  ASSERT_EQ(kill_once_there(sample, run / "checkpoint" / "5"), -SIGKILL);
+  auto again = sample;
+  again.push_back("--resume");
+  const auto result = penumbra(again);
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.err.find("continuing after step"), std::string::npos) << result.err;
+  for (const auto* name : {"samples.npy", "mean.npy", "sd.npy", "quantiles.npy"})
+    EXPECT_EQ(read_text(run / name), read_text(reference / name)) << name;
+}
+
 std::vector<pid_t> start_team(int size, const std::vector<std::string>& args) {
   std::vector<pid_t> members;
   for (const auto& place : places(size)) members.push_back(spawn(args, "/dev/null", "/dev/null", place));

@@ -33,6 +33,10 @@ int wait_for(pid_t pid);
 /// Starts `penumbra args...` and kills it, SIGKILL, once `sign` is there; how it ended, as wait_for says.
 int kill_once_there(const std::vector<std::string>& args, const std::filesystem::path& sign);
 
+/// Kills the run that `sample` makes in `run` at its fifth checkpoint, resumes it, and expects `reference`'s results.
+void expect_resumed(const std::vector<std::string>& sample, const std::filesystem::path& run,
+                    const std::filesystem::path& reference);
+
 /// `penumbra args...` as `size` processes that make one run, launched as torchrun does; in the order of their ranks.
 std::vector<pid_t> start_team(int size, const std::vector<std::string>& args);
 std::vector<Result> penumbra_team(int size, const std::vector<std::string>& args);

@@ -86,7 +86,7 @@ double gflop_per_image(const NetworkScore& prior) {
   return operations ? 1e-9 * *operations : std::numeric_limits<double>::quiet_NaN();
 }
 
-Tensor bench_images(const NetworkScore& prior, int64_t batch, const Placement& placement) {
+Tensor bench_images(const Score& prior, int64_t batch, const Placement& placement) {
   Shape shape = prior.image_shape();
   shape.insert(shape.begin(), batch);
   const auto like = at::empty(shape, at::TensorOptions().dtype(placement.precision).device(placement.device));

@@ -24,6 +24,6 @@ std::shared_ptr<const NetworkScore> bench_network(const BenchOptions& options, c
 double gflop_per_image(const NetworkScore& prior);
 
 /// Images like those of a run's start, [batch, C, H, W].
-Tensor bench_images(const NetworkScore& prior, int64_t batch, const Placement& placement);
+Tensor bench_images(const Score& prior, int64_t batch, const Placement& placement);
 
 }  // namespace penumbra::app

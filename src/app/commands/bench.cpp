@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "app/bench/benches.h"
+#include "app/bench/measure.h"
 #include "app/command.h"
 #include "app/options.h"
 #include "core/error.h"
@@ -26,26 +26,6 @@ struct Options {
   int64_t side = 64, chains = 16;
   MachineOptions machine;
 };
-
-/// Median over repetitions, in milliseconds, for about `budget` seconds. Reading a number back waits for the device.
-template <typename Function>
-double milliseconds(double budget, Function&& f) {
-  using Clock = std::chrono::steady_clock;
-  const auto once = [&] {
-    const auto start = Clock::now();
-    f().flatten()[0].template item<double>();
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  };
-  once();
-  std::vector<double> times;
-  double total = 0;
-  while (total < 1000 * budget || times.size() < 5) {
-    times.push_back(once());
-    total += times.back();
-  }
-  std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
-}
 
 std::shared_ptr<const Score> bench_prior(const Options& options, const Placement& placement) {
   const auto& prior = options.network.prior;
@@ -75,33 +55,30 @@ int bench_step(const Options& options, const Placement& placement) {
   auto settings = Settings::from_text("{fraction: 0.3}", "bench");
   std::shared_ptr<const ForwardModel> A =
       find_named(forward_model_entries(), "inpainting")->make(settings, prior->image_shape(), placement);
-  Shape shape = prior->image_shape();
-  shape.insert(shape.begin(), options.chains);
-  const auto like = at::empty(shape, at::TensorOptions().dtype(placement.precision).device(placement.device));
-  const auto x = 2 * uniform({1, 0, 0}, Stream::start, like) - 1;
+  const auto x = bench_images(*prior, options.chains, placement);
   const auto g = std::make_shared<GaussianLikelihood>(A, A->apply(x.narrow(0, 0, 1))[0], 0.1);
   const AnnealedPmc sampler({g, prior}, 1,
                             {.discretization = Discretization::pnp,
                              .gamma = 1e-4,
                              .schedule = std::make_shared<ConstantSchedule>(Annealing{0.05, 1})});
+  const auto milliseconds = [&](const std::function<void()>& work) {
+    return measure(placement.device, options.network.seconds, work).median;
+  };
   int64_t k = 0;
-  const std::vector<std::pair<std::string, double>> rows{
-      {"noise", milliseconds(options.network.seconds,
-                             [&] {
-                               return normal({1, 0, k++}, Stream::langevin, x);
-                             })},
-      {"torch randn", milliseconds(options.network.seconds, [&] { return at::randn_like(x); })},
-      {"likelihood gradient", milliseconds(options.network.seconds, [&] { return g->grad(x); })},
-      {"score", milliseconds(options.network.seconds, [&] { return prior->score(x, 0.05); })},
-      {"whole step (apmc-pnp)", milliseconds(options.network.seconds, [&] {
-         ChainState state{x, k++, 0};
-         sampler.step(state);
-         return state.x;
-       })}};
+  const auto draw = [&] { normal({1, 0, k++}, Stream::langevin, x); };
+  const auto step = [&] {
+    ChainState state{x, k++, 0};
+    sampler.step(state);
+  };
+  const std::vector<std::pair<std::string, double>> rows{{"noise", milliseconds(draw)},
+                                                         {"torch randn", milliseconds([&] { at::randn_like(x); })},
+                                                         {"likelihood gradient", milliseconds([&] { g->grad(x); })},
+                                                         {"score", milliseconds([&] { prior->score(x, 0.05); })},
+                                                         {"whole step (apmc-pnp)", milliseconds(step)}};
   if (options.network.json) {
     nlohmann::json table{{"device", placement.device.str()},
                          {"chains", options.chains},
-                         {"side", shape.back()},
+                         {"side", x.size(3)},
                          {"compute", compute_of(*prior)},
                          {"score_norm", score_norm(*prior, placement)}};
     for (const auto& [name, time] : rows) table["milliseconds"][name] = time;
