@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "likelihoods/interferometry.h"
+#include "support/devices.h"
 #include "support/npz.h"
 #include "support/paths.h"
 #include "vlbi/golden.h"
@@ -38,18 +39,19 @@ class InterferometryGolden : public testing::TestWithParam<std::string> {
     Tensor grad;  ///< of chi^2, as ehtim has it
   };
   Answer answer(const std::string& config, const std::string& term, ClosureRule rule, const std::string& sky,
-                at::ScalarType precision) const {
+                const Placement& where) const {
     const auto observation = test::observation_in(arrays, config + "/vis/");
     // ehtim's chi^2 debiases.
     const auto closures = vlbi::form_closures(observation, {.rule = rule, .debias = true});
-    const InterferometryLikelihood likelihood({1, 64, 64}, observation, closures, only(term, 128),
-                                              {precision, at::kCPU});
-    const auto x = image(sky).to(precision);
+    const InterferometryLikelihood likelihood({1, 64, 64}, observation, closures, only(term, 128), where);
+    const auto x = place(image(sky), where);
     const auto misfit = likelihood.misfit(x).at(0);
     EXPECT_EQ(misfit.chi2.numel(), 1);
     const double chi2 = misfit.chi2.item<double>();
     EXPECT_NEAR(2 * likelihood.value(x).item<double>() / static_cast<double>(misfit.data_count), chi2, 1e-6 * chi2);
-    return {chi2, (2.0 / static_cast<double>(misfit.data_count) * likelihood.grad(x)).view({64, 64}).to(at::kDouble)};
+    return {
+        chi2,
+        (2.0 / static_cast<double>(misfit.data_count) * likelihood.grad(x)).view({64, 64}).to(at::kCPU, at::kDouble)};
   }
 
   /// A visibility is wrong by the unit of rounding times the flux, and phase, logarithm and gradient have 1/V: near a
@@ -58,7 +60,7 @@ class InterferometryGolden : public testing::TestWithParam<std::string> {
     return 4 * rounding * 0.6 / arrays.at(config + "/" + sky + "/vis_model").abs().min().item<double>();
   }
 
-  void compare(at::ScalarType precision, double rounding) const {
+  void compare(const Placement& where, double rounding) const {
     int gradients = 0;
     for (const std::string config : {"A", "B"})
       for (const std::string sky : {"ring", "gauss", "crescent"})
@@ -66,7 +68,7 @@ class InterferometryGolden : public testing::TestWithParam<std::string> {
           SCOPED_TRACE(config + " " + sky + " " + kind);
           const auto term = kind.substr(0, kind.find('_'));
           const auto rule = kind.ends_with("max") ? ClosureRule::ehtim_max : ClosureRule::ehtim_min;
-          const auto [chi2, grad] = answer(config, term, rule, sky, precision);
+          const auto [chi2, grad] = answer(config, term, rule, sky, where);
           const double expected = summary[config][sky][kind].get<double>();
           const double allowance = near_nulls(config, sky, rounding);
           EXPECT_NEAR(chi2, expected, (1e-6 + allowance) * expected);
@@ -95,9 +97,15 @@ TEST_P(InterferometryGolden, ModelVisibilities) {
     }
 }
 
-TEST_P(InterferometryGolden, Chi2AndGradientsInDouble) { compare(at::kDouble, 0); }
+TEST_P(InterferometryGolden, Chi2AndGradientsInDouble) { compare({at::kDouble, at::kCPU}, 0); }
 
-TEST_P(InterferometryGolden, Chi2AndGradientsInSinglePrecision) { compare(at::kFloat, 0x1p-24); }
+TEST_P(InterferometryGolden, Chi2AndGradientsInSinglePrecision) { compare({at::kFloat, at::kCPU}, 0x1p-24); }
+
+TEST_P(InterferometryGolden, Chi2AndGradientsOnCuda) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+  compare({at::kDouble, at::kCUDA}, 0);
+  compare({at::kFloat, at::kCUDA}, 0x1p-24);
+}
 
 INSTANTIATE_TEST_SUITE_P(M87, InterferometryGolden, testing::ValuesIn(test::golden_observations),
                          [](const auto& info) { return info.param; });

@@ -6,6 +6,7 @@
 
 #include <numbers>
 
+#include "support/devices.h"
 #include "support/message.h"
 #include "support/numbers.h"
 #include "support/paths.h"
@@ -299,17 +300,25 @@ TEST(Interferometry, SimulatedDataFitTheirTruth) {
   EXPECT_NEAR(total / count, 1, 4 * std::sqrt(2 * 2 / count));
 }
 
-TEST(Interferometry, SinglePrecisionAgrees) {
+struct InterferometryOn : testing::TestWithParam<at::DeviceType> {};
+
+TEST_P(InterferometryOn, EveryDeviceAndPrecisionAgrees) {
   const auto observation = observed(skies(1, 9));
   const auto x = skies(2);
   for (const auto& [name, options] : all_terms()) {
     const auto exact = make_terms(observation, options);
-    const auto single = make_terms(observation, options, {at::kFloat, at::kCPU});
-    // 64 pixels of 24 bits; a visibility may be a hundredth of the flux.
-    EXPECT_LT(test::relative_error(single.grad(x.to(at::kFloat)), exact.grad(x)), 1e-4) << name;
-    EXPECT_LT(test::relative_error(single.value(x.to(at::kFloat)), exact.value(x)), 1e-4) << name;
+    // Single: 64 pixels of 24 bits; a visibility may be a hundredth of the flux.
+    for (const auto& [precision, tolerance] : {std::pair{at::kFloat, 1e-4}, {at::kDouble, 1e-12}}) {
+      const auto there = make_terms(observation, options, {precision, GetParam()});
+      const auto [value, grad] = there.value_and_grad(x.to(GetParam(), precision));
+      EXPECT_LT(test::relative_error(grad.cpu(), exact.grad(x)), tolerance) << name;
+      EXPECT_LT(test::relative_error(value.cpu(), exact.value(x)), tolerance) << name;
+    }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, InterferometryOn, testing::ValuesIn(test::devices()),
+                         [](const auto& info) { return test::name_of(info.param); });
 
 TEST(Interferometry, BadRowsAreNamed) {
   auto observation = observed(skies(1, 9));

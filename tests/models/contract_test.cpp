@@ -5,28 +5,30 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "likelihoods/gaussian.h"
+#include "models/adjoint.h"
 #include "models/dense.h"
 #include "models/forward_model.h"
+#include "support/devices.h"
 #include "support/numbers.h"
 #include "support/paths.h"
 
 namespace penumbra {
 namespace {
 
-using test::in_double;
-
-struct ContractTest : testing::TestWithParam<const ForwardModelEntry*> {
+struct ContractTest : testing::TestWithParam<std::tuple<const ForwardModelEntry*, at::DeviceType>> {
+  static at::DeviceType device() { return std::get<1>(GetParam()); }
   static Tensor random(Shape shape, int64_t chains, int64_t k) {
     shape.insert(shape.begin(), chains);
-    return test::numbers(21, shape, k);
+    return test::numbers(21, shape, k).to(device());
   }
-  static std::shared_ptr<const ForwardModel> make() {
-    auto settings = Settings::from_text(GetParam()->example, GetParam()->name);
-    std::shared_ptr<const ForwardModel> model = GetParam()->make(settings, {1, 6, 5}, in_double);
+  static std::shared_ptr<const ForwardModel> make(at::ScalarType precision) {
+    const auto* entry = std::get<0>(GetParam());
+    auto settings = Settings::from_text(entry->example, entry->name);
+    std::shared_ptr<const ForwardModel> model = entry->make(settings, {1, 6, 5}, {precision, device()});
     settings.finish();
     return model;
   }
-  std::shared_ptr<const ForwardModel> A = make();
+  std::shared_ptr<const ForwardModel> A = make(at::kDouble);
   Tensor x = random(A->image_shape(), 3, 1), r = random(A->data_shape(), 3, 2);
 };
 
@@ -42,6 +44,12 @@ TEST_P(ContractTest, VjpIsTheTransposeOfTheDerivative) {
   const auto Jv = (A->apply(x + h * v) - A->apply(x - h * v)) / (2 * h);
   const auto forward = (Jv * r).flatten(1).sum(1), backward = (v * A->vjp(x, r)).flatten(1).sum(1);
   EXPECT_LT(test::relative_error(backward, forward), 1e-8);
+}
+
+TEST_P(ContractTest, AdjointIdentityIfLinear) {
+  if (!A->linear()) GTEST_SKIP() << A->name() << " does not claim to be linear";
+  EXPECT_LT(test::adjoint_mismatch(*A, x, r), 1e-12);
+  EXPECT_LT(test::adjoint_mismatch(*make(at::kFloat), x.to(at::kFloat), r.to(at::kFloat)), 1e-5);
 }
 
 TEST_P(ContractTest, IsLinearIfItSaysSo) {
@@ -66,7 +74,7 @@ TEST_P(ContractTest, LikelihoodGradientIsItsFiniteDifference) {
 TEST_P(ContractTest, LipschitzConstantIsTheLargestEigenvalue) {
   if (!A->linear()) GTEST_SKIP() << A->name() << " has no one matrix";
   const GaussianLikelihood g(A, random(A->data_shape(), 1, 5)[0], 0.3);
-  const auto matrix = dense_matrix(*A, in_double);
+  const auto matrix = dense_matrix(*A, {at::kDouble, device()});
   const double exact = at::linalg_eigvalsh(matrix.t().matmul(matrix)).max().item<double>() / (0.3 * 0.3);
   EXPECT_NEAR(*g.lipschitz(), exact, 1e-4 * exact);
 }
@@ -92,8 +100,11 @@ std::vector<const ForwardModelEntry*> with_example() {
   return entries;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryModel, ContractTest, testing::ValuesIn(with_example()),
-                         [](const auto& info) { return info.param->name; });
+INSTANTIATE_TEST_SUITE_P(EveryModel, ContractTest,
+                         testing::Combine(testing::ValuesIn(with_example()), testing::ValuesIn(test::devices())),
+                         [](const auto& info) {
+                           return std::get<0>(info.param)->name + "_" + test::name_of(std::get<1>(info.param));
+                         });
 
 }  // namespace
 }  // namespace penumbra

@@ -7,9 +7,11 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "likelihoods/gaussian.h"
+#include "models/adjoint.h"
 #include "models/dense.h"
 #include "models/fourier.h"
 #include "models/sampling_mask.h"
+#include "support/devices.h"
 #include "support/numbers.h"
 #include "support/paths.h"
 
@@ -31,35 +33,33 @@ struct MriCase {
   MriOrientation orientation;
 };
 
-MriModel make_mri(const MriCase& c, at::ScalarType precision) {
+MriModel make_mri(const MriCase& c, const Placement& where) {
   MriOptions options;
   options.mask = numbers(17, {c.height, c.width}, 1) > 0;
   if (c.coils > 1) options.coils = complex({c.coils, c.height, c.width}, 2);
   if (c.phase) options.phase = complex({c.height, c.width}, 3).sgn();
   options.gain = 1.7;
   options.orientation = c.orientation;
-  return {c.image, options, {precision, at::kCPU}};
+  return {c.image, options, where};
 }
 
-struct Mri : testing::TestWithParam<MriCase> {
-  MriModel A = make_mri(GetParam(), at::kDouble);
+struct Mri : testing::TestWithParam<std::tuple<MriCase, at::DeviceType>> {
+  static const MriCase& arrangement() { return std::get<0>(GetParam()); }
+  static at::DeviceType device() { return std::get<1>(GetParam()); }
+  MriModel A = make_mri(arrangement(), {at::kDouble, device()});
   Shape batch(Shape shape) const {
     shape.insert(shape.begin(), 3);
     return shape;
   }
-  Tensor x = numbers(17, batch(A.image_shape()), 4), r = complex(batch(A.data_shape()), 5);
+  Tensor image(int64_t k) const { return numbers(17, batch(A.image_shape()), k).to(device()); }
+  Tensor x = image(4), r = complex(batch(A.data_shape()), 5).to(device());
 };
 
-/// |<Ax, r> - <x, A^H r>| of the size of its terms.
-double mismatch(const ForwardModel& A, const Tensor& x, const Tensor& r) {
-  const auto Ax = A.apply(x);
-  const auto left = at::real((Ax * r.conj()).flatten(1).sum(1)), right = (x * A.vjp(x, r)).flatten(1).sum(1);
-  return ((left - right).abs() / (norm_per_chain(Ax) * norm_per_chain(r))).max().item<double>();
-}
-
 TEST_P(Mri, AdjointIdentity) {
-  EXPECT_LT(mismatch(A, x, r), 1e-12);
-  EXPECT_LT(mismatch(make_mri(GetParam(), at::kFloat), x.to(at::kFloat), r.to(at::kComplexFloat)), 1e-5);
+  EXPECT_LT(test::adjoint_mismatch(A, x, r), 1e-12);
+  EXPECT_LT(test::adjoint_mismatch(make_mri(arrangement(), {at::kFloat, device()}), x.to(at::kFloat),
+                                   r.to(at::kComplexFloat)),
+            1e-5);
 }
 
 TEST_P(Mri, ChainsDoNotTouchEachOther) {
@@ -69,13 +69,13 @@ TEST_P(Mri, ChainsDoNotTouchEachOther) {
 }
 
 TEST_P(Mri, IsLinear) {
-  const auto other = numbers(17, batch(A.image_shape()), 6);
+  const auto other = image(6);
   EXPECT_LT(test::relative_error(A.apply(2 * x - 3 * other), 2 * A.apply(x) - 3 * A.apply(other)), 1e-12);
 }
 
 TEST_P(Mri, LikelihoodGradientIsItsFiniteDifference) {
   const GaussianLikelihood g(std::make_shared<MriModel>(A), r[0], 0.3);
-  const auto v = numbers(17, batch(A.image_shape()), 7);
+  const auto v = image(7);
   const double h = 1e-6;
   const auto slope = (g.value(x + h * v) - g.value(x - h * v)) / (2 * h);
   EXPECT_LT(test::relative_error((g.grad(x) * v).flatten(1).sum(1), slope), 1e-7);
@@ -83,7 +83,7 @@ TEST_P(Mri, LikelihoodGradientIsItsFiniteDifference) {
 
 TEST_P(Mri, NormByPowerIterationIsTheLargestSingularValue) {
   const GaussianLikelihood g(std::make_shared<MriModel>(A), r[0], 1);
-  const auto columns = at::view_as_real(dense_matrix(A, {at::kDouble, at::kCPU}).t().contiguous()).flatten(1);
+  const auto columns = at::view_as_real(dense_matrix(A, {at::kDouble, device()}).t().contiguous()).flatten(1);
   const double exact = at::linalg_eigvalsh(columns.matmul(columns.t())).max().item<double>();
   // The largest singular values of a mask lie close together: the iteration ends when it gains less than 1e-9 a step.
   EXPECT_NEAR(*g.lipschitz(), exact, 1e-3 * exact);
@@ -91,7 +91,7 @@ TEST_P(Mri, NormByPowerIterationIsTheLargestSingularValue) {
 
 TEST_P(Mri, GridHoldsTheDataAndZeros) {
   const auto grid = A.to_grid(r);
-  EXPECT_EQ(grid.size(3), GetParam().width);
+  EXPECT_EQ(grid.size(3), arrangement().width);
   EXPECT_TRUE(A.from_grid(grid).equal(r));
   EXPECT_EQ(grid.ne(0).sum().item<int64_t>(), r.numel());
 }
@@ -102,14 +102,17 @@ TEST_P(Mri, RefusesAWrongShape) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arrangements, Mri,
-                         testing::Values(MriCase{"single", {1, 6, 8}, 6, 8, 1, false, {}},
-                                         MriCase{"odd", {1, 7, 5}, 7, 5, 1, true, {}},
-                                         MriCase{"coils", {1, 6, 8}, 6, 8, 3, true, {}},
-                                         MriCase{"complex", {2, 6, 8}, 6, 8, 3, false, {}},
-                                         MriCase{"cropped", {1, 9, 10}, 6, 7, 2, false, {1, true}},
-                                         MriCase{"padded", {2, 6, 5}, 11, 9, 2, false, {3, false}},
-                                         MriCase{"both", {1, 6, 10}, 9, 7, 2, true, {2, true}}),
-                         [](const auto& info) { return info.param.name; });
+                         testing::Combine(testing::Values(MriCase{"single", {1, 6, 8}, 6, 8, 1, false, {}},
+                                                          MriCase{"odd", {1, 7, 5}, 7, 5, 1, true, {}},
+                                                          MriCase{"coils", {1, 6, 8}, 6, 8, 3, true, {}},
+                                                          MriCase{"complex", {2, 6, 8}, 6, 8, 3, false, {}},
+                                                          MriCase{"cropped", {1, 9, 10}, 6, 7, 2, false, {1, true}},
+                                                          MriCase{"padded", {2, 6, 5}, 11, 9, 2, false, {3, false}},
+                                                          MriCase{"both", {1, 6, 10}, 9, 7, 2, true, {2, true}}),
+                                          testing::ValuesIn(test::devices())),
+                         [](const auto& info) {
+                           return std::get<0>(info.param).name + "_" + test::name_of(std::get<1>(info.param));
+                         });
 
 TEST(MriModel, IsTheFormula) {
   MriOptions options;

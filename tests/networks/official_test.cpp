@@ -8,6 +8,7 @@
 #include "models/mri.h"
 #include "priors/score.h"
 #include "samplers/pmc.h"
+#include "support/devices.h"
 #include "support/npz.h"
 #include "support/paths.h"
 
@@ -18,10 +19,11 @@ using test::relative_distance;
 
 constexpr double tolerance = 1e-4;
 
-std::shared_ptr<const Score> official(const std::string& weights, const std::string& arch) {
+std::shared_ptr<const Score> official(const std::string& weights, const std::string& arch,
+                                      at::DeviceType device = at::kCPU) {
   auto settings = Settings::from_text(
       fmt::format("{{kind: network, file: {}, arch: {}, compute: float32}}", weights, arch), "test");
-  auto prior = make_prior(settings, {at::kFloat, at::kCPU});
+  auto prior = make_prior(settings, {at::kFloat, device});
   settings.finish();
   return prior;
 }
@@ -47,12 +49,14 @@ INSTANTIATE_TEST_SUITE_P(Golden, OfficialNetwork,
                          testing::Values(std::pair{"unet_a", "unet_a.pth"}, std::pair{"unet_b", "unet_b.ckpt"}),
                          [](const auto& info) { return info.param.first; });
 
-struct OfficialSteps : testing::Test {
+struct OfficialSteps : testing::TestWithParam<at::DeviceType> {
   void SetUp() override {
     const auto golden = test::shared("golden/pmc_steps.npz");
     if (!golden) GTEST_SKIP() << "no ../shared/golden here";
     arrays = test::read_npz(*golden);
-    prior = official(test::shared("golden/unet_a.pth")->string(), test::shared("golden/unet_a.json")->string());
+    for (auto& [name, array] : arrays) array = array.to(GetParam());
+    prior =
+        official(test::shared("golden/unet_a.pth")->string(), test::shared("golden/unet_a.json")->string(), GetParam());
   }
   double number(const std::string& name) { return arrays.at(name).item<double>(); }
   std::map<std::string, Tensor> arrays;
@@ -60,11 +64,11 @@ struct OfficialSteps : testing::Test {
   const double beta = std::sqrt(1e-4);
 };
 
-TEST_F(OfficialSteps, DriftsOfPmcOnMri) {
+TEST_P(OfficialSteps, DriftsOfPmcOnMri) {
   c10::NoGradGuard no_gradients;
   MriOptions options;
   options.mask = arrays.at("mask").flatten().view({32, 32}).ne(0);
-  const auto A = std::make_shared<MriModel>(Shape{1, 32, 32}, options, Placement{at::kFloat, at::kCPU});
+  const auto A = std::make_shared<MriModel>(Shape{1, 32, 32}, options, Placement{at::kFloat, GetParam()});
   const auto g =
       std::make_shared<GaussianLikelihood>(A, A->from_grid(arrays.at("y").flatten().view({1, 32, 32})), beta);
   const auto x = arrays.at("x");
@@ -87,11 +91,14 @@ TEST_F(OfficialSteps, DriftsOfPmcOnMri) {
   }
 }
 
-TEST_F(OfficialSteps, GradientOfCompressedSensing) {
+TEST_P(OfficialSteps, GradientOfCompressedSensing) {
   const auto A = std::make_shared<DenseModel>(Shape{1, 32, 32}, arrays.at("cs_A"));
   const GaussianLikelihood g(A, arrays.at("cs_y").reshape({-1}), beta);
   EXPECT_LT(relative_distance(g.grad(arrays.at("x")), arrays.at("cs_grad")), tolerance);
 }
+
+INSTANTIATE_TEST_SUITE_P(Golden, OfficialSteps, testing::ValuesIn(test::devices()),
+                         [](const auto& info) { return test::name_of(info.param); });
 
 }  // namespace
 }  // namespace penumbra

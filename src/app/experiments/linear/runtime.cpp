@@ -11,6 +11,7 @@
 #include "app/command.h"
 #include "app/experiments/linear/run.h"
 #include "io/file.h"
+#include "run/graph_step.h"
 
 namespace penumbra::app {
 namespace {
@@ -58,10 +59,12 @@ double seconds_a_step(const Problem& problem, const Method& method, int64_t samp
   const Posterior posterior{problem.likelihood(0, 1, samples), method.denoiser ? problem.denoiser : problem.prior};
   const auto prepared = prepare(method, posterior, 1);
   auto state = initial_state(prepared.start, *problem.prior, 1, 0, samples, problem.placement);
+  // As `penumbra sample` takes it.
+  GraphStep step(*prepared.sampler);
   std::vector<double> times;
   for (int64_t i = 0; i < iterations + 3 && state.k < prepared.steps; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    prepared.sampler->step(state);
+    step(state);
     wait_for(state.x);
     if (i >= 3) times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
