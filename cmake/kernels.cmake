@@ -10,7 +10,7 @@ if(CMAKE_CUDA_COMPILER)
   add_library(penumbra_kernels OBJECT ${kernel_sources})
   target_include_directories(penumbra_kernels PRIVATE ${PROJECT_SOURCE_DIR}/src)
   # Debian 12's CMake does not know that CUDA 13 speaks C++20.
-  set_target_properties(penumbra_kernels PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(penumbra_kernels PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
 endif()
 # The few files that know both sides. Apart in every build, so that the others are grouped alike with and without CUDA.
 set(bridges ${PROJECT_SOURCE_DIR}/src/core/cuda_random.cpp ${PROJECT_SOURCE_DIR}/src/core/device_memory.cpp

@@ -38,7 +38,7 @@ if chosen build; then
   rm -f "$out"/*.json  # of another build
   part 120 configure cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTorch_DIR="$torch/Torch" \
     -DCMAKE_CUDA_ARCHITECTURES=native "$@"
-  part 900 compile cmake --build "$build" --target penumbra_program penumbra_tests
+  part 900 compile cmake --build "$build" --target penumbra_program penumbra_tests -- -k 0  # every error at once
 fi
 chosen tests && part 300 tests "$build/tests/penumbra_tests" --gtest_filter="$kernels" --gtest_brief=1
 if chosen sanitizer; then
