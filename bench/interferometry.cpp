@@ -1,5 +1,6 @@
 /// The interferometer's likelihood: 64x64 pixels, 284 visibilities, closure phases, closure amplitudes and the flux.
 #include <ATen/ATen.h>
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <c10/core/GradMode.h>
@@ -12,7 +13,6 @@ namespace {
 
 constexpr int64_t side = 64;
 constexpr size_t visibilities = 284;
-const Placement placement{at::kFloat, at::kCPU};
 
 vlbi::PixelGrid grid() { return {side, side, 2 * vlbi::microarcsecond, vlbi::Pulse::triangle}; }
 
@@ -36,11 +36,11 @@ vlbi::Observation observation() {
   return result;
 }
 
-InterferometryLikelihood likelihood() {
+InterferometryLikelihood likelihood(const at::Device& device = at::kCPU) {
   const auto data = observation();
   InterferometryOptions options{.grid = grid(), .closure_phase = 1, .log_closure_amplitude = 1};
   options.flux = {1, 1, 0.1};
-  return {{1, side, side}, data, vlbi::form_closures(data), options, placement};
+  return {{1, side, side}, data, vlbi::form_closures(data), options, {at::kFloat, device}};
 }
 
 /// Of about 1 Jy.
@@ -70,6 +70,27 @@ BENCHMARK(value_and_gradient)
     ->Arg(100)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
+
+/// Reading one number waits for the GPU, in both.
+void value_and_gradient_on_gpu(benchmark::State& state) {
+  c10::NoGradGuard no_gradients;
+  const auto ours = likelihood(at::kCUDA);
+  const auto x = images(state.range(0)).to(at::kCUDA);
+  const auto A = vlbi::dft_matrix(observation(), grid()).to(at::kCUDA, at::kFloat);
+  const auto pixels = flat(x);
+  bench::compare(
+      state, [&] { ours.value_and_grad(x).second[0][0][0][0].item<float>(); },
+      [&] { at::mm(at::mm(A, pixels.t()).t(), A)[0][0].item<float>(); });
+}
+
+[[maybe_unused]] const bool registered = [] {
+  if (at::hasCUDA())
+    benchmark::RegisterBenchmark("interferometry/value_and_gradient_over_two_products/cuda", value_and_gradient_on_gpu)
+        ->Arg(100)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  return true;
+}();
 
 /// As it is often written: a matrix for every leg of every closure, and their gradients likewise.
 struct LegByLeg {

@@ -46,7 +46,7 @@ if chosen sanitizer; then
     # The tests of single kernels: whole networks would take too long under it.
     for tool in memcheck racecheck; do
       part 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 \
-        "$build/tests/penumbra_tests" --gtest_filter='*CudaNorm*:*CudaPixels*:*Langevin*' --gtest_brief=1
+        "$build/tests/penumbra_tests" --gtest_filter='*CudaNorm*:*CudaFeatures*:*Langevin*' --gtest_brief=1
     done
   else
     echo "sanitizer: no compute-sanitizer here"

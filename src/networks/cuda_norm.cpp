@@ -31,40 +31,28 @@ using torch::autograd::variable_list;
 /// No numbers: none.
 const float* floats(const Tensor& x) { return x.numel() > 0 ? x.data_ptr<float>() : nullptr; }
 
-cuda::NormProblem problem(const Tensor& x, int64_t groups, bool activate, double epsilon,
-                          Resample resample = Resample::none) {
+cuda::NormProblem problem(const Tensor& x, int64_t groups, bool activate, double epsilon) {
   return {static_cast<int>(x.size(0)),
           static_cast<int>(x.size(2) * x.size(3)),
           static_cast<int>(x.size(1)),
           static_cast<int>(groups),
           activate,
           static_cast<float>(epsilon),
-          element_of(x.scalar_type()),
-          static_cast<int>(x.size(3)),
-          resample_of(resample)};
+          element_of(x.scalar_type())};
 }
 
 void check(const char* error) {
   if (error != nullptr) machine_error("CUDA: group normalisation: {}", error);
 }
 
-Tensor empty_result(const Tensor& x, Resample resample) {
-  const auto size = [&](int64_t extent) {
-    return resample == Resample::up ? 2 * extent : resample == Resample::down ? extent / 2 : extent;
-  };
-  return at::empty({x.size(0), x.size(1), size(x.size(2)), size(x.size(3))},
-                   x.options().memory_format(at::MemoryFormat::ChannelsLast));
-}
-
 /// y, and the partial sums from which the backward pass takes mean and spread.
 std::pair<Tensor, Tensor> forward_pass(const Tensor& x, const NormalizationTerms& terms) {
   const c10::cuda::CUDAGuard on(x.device());
-  const auto shape = problem(x, terms.groups, terms.activate, terms.epsilon, terms.resample);
-  auto y = empty_result(x, terms.resample);
+  const auto shape = problem(x, terms.groups, terms.activate, terms.epsilon);
+  auto y = at::empty_like(x);
   auto statistics = at::empty({x.size(0), cuda::norm_chunks(shape), terms.groups, 2}, terms.weight.options());
-  check(cuda::norm_forward(shape, x.data_ptr(), terms.late_bias.defined() ? terms.late_bias.data_ptr() : nullptr,
-                           floats(terms.weight), floats(terms.bias), floats(terms.film), y.data_ptr(),
-                           statistics.data_ptr<float>(), c10::cuda::getCurrentCUDAStream().stream()));
+  check(cuda::norm_forward(shape, x.data_ptr(), floats(terms.weight), floats(terms.bias), floats(terms.film),
+                           y.data_ptr(), statistics.data_ptr<float>(), c10::cuda::getCurrentCUDAStream().stream()));
   return {y, statistics};
 }
 
@@ -117,20 +105,17 @@ bool cuda_norm_serves(const Tensor& x, const NormalizationTerms& terms) {
   const auto type = x.scalar_type();
   return x.is_cuda() && kernels_know(type) && x.dim() == 4 && x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
          x.size(1) % 8 == 0 && x.size(1) <= 2048 && x.size(1) % terms.groups == 0 &&
-         terms.weight.scalar_type() == at::kFloat &&
-         (!terms.film.defined() || terms.film.scalar_type() == at::kFloat) &&
-         (!terms.late_bias.defined() || terms.late_bias.scalar_type() == type) &&
-         (terms.resample != Resample::down || (x.size(2) % 2 == 0 && x.size(3) % 2 == 0));
+         terms.weight.scalar_type() == at::kFloat && (!terms.film.defined() || terms.film.scalar_type() == at::kFloat);
 }
 
 Tensor cuda_normalise(const Tensor& x, const NormalizationTerms& terms) {
   // Custom functions take no undefined tensors.
   auto own = terms;
   own.film = terms.film.defined() ? terms.film.contiguous() : at::empty({0}, terms.weight.options());
-  if (!c10::GradMode::is_enabled()) return forward_pass(x, own).first;
-  const auto whole = own.late_bias.defined() ? x + own.late_bias.reshape({1, -1, 1, 1}) : x;
-  return resampled(FusedNorm::apply(whole, own.weight, own.bias, own.film, own.groups, own.activate, own.epsilon),
-                   own.resample);
+  const auto y = c10::GradMode::is_enabled()
+                     ? FusedNorm::apply(x, own.weight, own.bias, own.film, own.groups, own.activate, own.epsilon)
+                     : forward_pass(x, own).first;
+  return resampled(y, own.resample);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/// The fused normalisation on NVIDIA GPUs: our own kernels, joined to LibTorch's autograd.
+/// The fused normalisation on NVIDIA GPUs where gradients are wanted: our own kernels, joined to LibTorch's autograd.
 #pragma once
 
 #include "networks/fused_norm.h"

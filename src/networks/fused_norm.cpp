@@ -3,20 +3,23 @@
 #include <ATen/ATen.h>
 
 #include "networks/cpu_norm.h"
+#include "networks/cuda_features.h"
 #include "networks/cuda_norm.h"
 
 namespace penumbra {
 
 namespace {
 
-Tensor whole(const Tensor& x, const NormalizationTerms& terms) {
-  return terms.late_bias.defined() ? x + terms.late_bias.reshape({1, -1, 1, 1}) : x;
+Tensor whole(at::ArrayRef<Features> parts) {
+  std::vector<Tensor> values;
+  for (const auto& [value, bias, sums] : parts)
+    values.push_back(bias.defined() ? value + bias.reshape({1, -1, 1, 1}) : value);
+  return values.size() == 1 ? values[0] : at::cat(values, 1);
 }
 
 }  // namespace
 
-Tensor normalise_plainly(const Tensor& input, const NormalizationTerms& terms) {
-  const auto x = whole(input, terms);
+Tensor normalise_plainly(const Tensor& x, const NormalizationTerms& terms) {
   const bool narrow = x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf;
   const auto weight = narrow ? terms.weight : terms.weight.to(x.scalar_type());
   const auto bias = narrow ? terms.bias : terms.bias.to(x.scalar_type());
@@ -29,9 +32,11 @@ Tensor normalise_plainly(const Tensor& input, const NormalizationTerms& terms) {
   return resampled(narrow ? h.to(x.scalar_type()) : h, terms.resample);
 }
 
-Tensor normalise(const Tensor& x, const NormalizationTerms& terms) {
+Tensor normalise(at::ArrayRef<Features> parts, const NormalizationTerms& terms) {
+  if (cuda_parts_norm_serves(parts, terms)) return cuda_normalise_parts(parts, terms);
+  const auto x = whole(parts);
   if (cuda_norm_serves(x, terms)) return cuda_normalise(x, terms);
-  if (cpu_norm_serves(x, terms)) return resampled(cpu_normalise(whole(x, terms), terms), terms.resample);
+  if (cpu_norm_serves(x, terms)) return resampled(cpu_normalise(x, terms), terms.resample);
   return normalise_plainly(x, terms);
 }
 

@@ -11,14 +11,13 @@ struct NormalizationTerms {
   int64_t groups = 32;
   bool activate = true;
   double epsilon = 1e-5;
-  Tensor late_bias = {};               ///< [channels], in x's type: added to x first; undefined: none
   Resample resample = Resample::none;  ///< of the result
 };
 
-/// f(group_norm(x + late_bias) (1 + scale) + shift), f = SiLU or the identity, resampled; in x's type and memory
-/// format, statistics in float32. Differentiable. On CUDA in channels-last memory it is two passes over x, else it is
-/// put together from LibTorch's own.
-Tensor normalise(const Tensor& x, const NormalizationTerms& terms);
+/// f(group_norm(x) (1 + scale) + shift), f = SiLU or the identity, resampled; x is the parts' channels one after the
+/// other, each with its bias. In x's type and memory format, statistics in float32. Differentiable. On CUDA in
+/// channels-last memory it is our own kernels, else it is put together from LibTorch's operations.
+Tensor normalise(at::ArrayRef<Features> parts, const NormalizationTerms& terms);
 
 /// The same from LibTorch's operations alone: the reference for tests, and for types that the fused one does not know.
 Tensor normalise_plainly(const Tensor& x, const NormalizationTerms& terms);

@@ -4,13 +4,14 @@
 #include <c10/core/GradMode.h>
 #include <torch/version.h>
 
-#include "networks/cuda_pixels.h"
+#include "networks/cuda_features.h"
 #include "networks/fused_norm.h"
 
 namespace penumbra {
 namespace {
 
 constexpr int64_t groups = 32;
+constexpr double epsilon = 1e-5;
 
 /// softmax(q k^T / sqrt(width)) v for [N, heads, pixels, width].
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -68,26 +69,42 @@ Tensor Convolution::operator()(const Tensor& x) const {
   return at::conv2d(x, weight, bias, stride, weight.size(2) / 2);
 }
 
-Unbiased Convolution::unbiased(const Tensor& x) const {
-  if (!x.is_cuda() || c10::GradMode::is_enabled() || weight.size(0) < vector_width) return {(*this)(x), {}};
+Features Convolution::unbiased(const Tensor& x) const {
+  if (!x.is_cuda() || c10::GradMode::is_enabled() || weight.size(0) < vector_width) return {(*this)(x)};
   return {at::conv2d(x, weight, {}, stride, weight.size(2) / 2), bias};
 }
 
-Tensor Convolution::into(const Tensor& x, const Tensor& like) const {
+Features Convolution::unbiased(at::ArrayRef<Features> parts) const {
+  if (parts.size() == 1) return unbiased(parts[0].value);
+  // Pixels are rows: a matrix product for each part.
+  const auto rows = [](const Tensor& x) { return x.permute({0, 2, 3, 1}).reshape({-1, x.size(1)}); };
+  const auto matrix = weight.flatten(1);
+  const auto &a = parts[0].value, &b = parts[1].value;
+  auto out = at::mm(rows(a), matrix.narrow(1, 0, a.size(1)).t());
+  out.addmm_(rows(b), matrix.narrow(1, a.size(1), b.size(1)).t());
+  return {out.view({a.size(0), a.size(2), a.size(3), weight.size(0)}).permute({0, 3, 1, 2}), bias};
+}
+
+Features Convolution::into(const Tensor& x, const Tensor& like) const {
   if (stride == 1 && cuda_first_convolution_serves(x, weight, bias, like))
     return cuda_first_convolution(x, weight, bias, like);
-  return (*this)(x).to(like.scalar_type()).contiguous(like.suggest_memory_format());
+  return {(*this)(x).to(like.scalar_type()).contiguous(like.suggest_memory_format())};
 }
 
 Normalization::Normalization(const ParameterSource& source, const std::string& name, int64_t channels)
     : weight(source({name + ".weight", {channels}, Initial::one, 1, 1, true, true})),
       bias(source({name + ".bias", {channels}, Initial::zero, 1, 1, true, true})) {}
 
-Tensor Normalization::operator()(const Unbiased& x, const Tensor& film, bool activate, Resample resample) const {
-  NormalizationTerms terms{weight, bias, film, groups, activate};
-  terms.late_bias = x.bias;
-  terms.resample = resample;
-  return normalise(x.value, terms);
+Tensor Normalization::operator()(at::ArrayRef<Features> parts, const Tensor& film, bool activate,
+                                 Resample resample) const {
+  return normalise(parts, {weight, bias, film, groups, activate, epsilon, resample});
+}
+
+Tensor finish(const Normalization& norm, const Convolution& conv, const Features& x) {
+  const NormalizationTerms terms{norm.weight, norm.bias, {}, groups, true, epsilon};
+  if (conv.stride == 1 && cuda_last_convolution_serves(x, terms, conv.weight))
+    return cuda_last_convolution(x, terms, conv.weight, conv.bias);
+  return conv(norm(x));
 }
 
 Attention::Attention(const ParameterSource& source, const std::string& name, int64_t channels, int64_t heads,
@@ -104,16 +121,17 @@ Attention::Attention(const ParameterSource& source, const std::string& name, int
   out = pointwise(".proj_out", channels, Initial::zero);
 }
 
-Tensor Attention::operator()(const Tensor& x) const {
+Features Attention::operator()(const Features& features) const {
+  const auto& x = features.value;
   const auto count = x.size(0), channels = x.size(1), pixels = x.size(2) * x.size(3);
   // In channels-last memory the pixels are rows already.
-  const auto rows = norm({x, {}}, {}, false).permute({0, 2, 3, 1}).reshape({count, pixels, channels});
+  const auto rows = norm(features, {}, false).permute({0, 2, 3, 1}).reshape({count, pixels, channels});
   auto parts = qkv(rows);
   const auto width = channels / heads;
   parts = order == Order::heads_first ? parts.view({count, pixels, heads, 3, width}).permute({3, 0, 2, 1, 4})
                                       : parts.view({count, pixels, 3, heads, width}).permute({2, 0, 3, 1, 4});
   const auto h = attend(parts[0], parts[1], parts[2]).transpose(1, 2).reshape({count, pixels, channels});
-  return add_to(x, {as_type(out(h), x).reshape({count, x.size(2), x.size(3), channels}).permute({0, 3, 1, 2}), {}});
+  return add_to(x, {as_type(out(h), x).reshape({count, x.size(2), x.size(3), channels}).permute({0, 3, 1, 2})});
 }
 
 }  // namespace penumbra

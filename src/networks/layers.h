@@ -24,9 +24,11 @@ struct Convolution {
               Initial initial = Initial::fan_in, int64_t stride = 1, bool wide = false);
   Tensor operator()(const Tensor& x) const;
   /// With the bias left to the reader on GPUs without gradients, where LibTorch would add it in a pass of its own.
-  Unbiased unbiased(const Tensor& x) const;
+  Features unbiased(const Tensor& x) const;
+  /// The same of side_by_side's parts, for kernels of one pixel.
+  Features unbiased(at::ArrayRef<Features> parts) const;
   /// In the type and memory format of `like`.
-  Tensor into(const Tensor& x, const Tensor& like) const;
+  Features into(const Tensor& x, const Tensor& like) const;
 };
 
 /// Group normalisation of 32 groups, then scale and shift, then SiLU where asked: f(norm(x) (1 + scale) + shift).
@@ -35,9 +37,12 @@ struct Normalization {
   Normalization() = default;
   Normalization(const ParameterSource& source, const std::string& name, int64_t channels);
   /// `film` is [N, 2 channels], scale then shift, float32; undefined: none.
-  Tensor operator()(const Unbiased& x, const Tensor& film = {}, bool activate = true,
+  Tensor operator()(at::ArrayRef<Features> parts, const Tensor& film = {}, bool activate = true,
                     Resample resample = Resample::none) const;
 };
+
+/// conv(norm(x)), where the network ends: in float32 where it is one kernel.
+Tensor finish(const Normalization& norm, const Convolution& conv, const Features& x);
 
 /// Self-attention over the pixels, added to its input.
 struct Attention {
@@ -51,7 +56,7 @@ struct Attention {
   Order order = Order::heads_first;
   Attention() = default;
   Attention(const ParameterSource& source, const std::string& name, int64_t channels, int64_t heads, Order order);
-  Tensor operator()(const Tensor& x) const;
+  Features operator()(const Features& x) const;
 };
 
 }  // namespace penumbra

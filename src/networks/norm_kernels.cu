@@ -1,61 +1,20 @@
 #include "networks/norm_kernels.h"
 
 #include "core/launch.cuh"
-#include "networks/vector.cuh"
+#include "networks/pixels.cuh"
 
 namespace penumbra::cuda {
 namespace {
 
-constexpr int block_threads = 256;
-
-/// Where a thread works: `columns` threads side by side cover a pixel's channels, `rows` pixels are taken at a time.
-struct Place {
-  int columns, rows, column, row, first, last;
-};
-
-__device__ Place place(const NormProblem& p, int pixels) {
-  const int columns = p.channels / lanes, rows = blockDim.x / columns;
-  const int chunk = (pixels + gridDim.x - 1) / gridDim.x;
-  const int first = blockIdx.x * chunk;
-  return {columns,
-          rows,
-          static_cast<int>(threadIdx.x) % columns,
-          static_cast<int>(threadIdx.x) / columns,
-          first,
-          min(first + chunk, pixels)};
-}
-
-/// Adds the threads' two sums of each channel over the block's rows; the result is in shared[0 .. 2 channels).
-__device__ void sum_rows(const Place& at, const Eight& a, const Eight& b, float* shared) {
-  for (int row = 0; row < at.rows; ++row) {
-    if (at.row == row) {
-#pragma unroll
-      for (int i = 0; i < lanes; ++i) {
-        float* cell = shared + 2 * (at.column * lanes + i);
-        cell[0] = row == 0 ? a.at[i] : cell[0] + a.at[i];
-        cell[1] = row == 0 ? b.at[i] : cell[1] + b.at[i];
-      }
-    }
-    __syncthreads();
-  }
-}
-
-/// What is added to a thread's channels before anything else.
 template <typename T>
-__device__ Eight shift_of(const T* shift, const Place& at) {
-  return shift != nullptr ? load(shift + at.column * lanes) : Eight{};
-}
-
-template <typename T>
-__global__ void sum_groups(NormProblem p, const T* __restrict__ x, const T* shift, float* statistics) {
+__global__ void sum_groups(NormProblem p, const T* __restrict__ x, float* statistics) {
   extern __shared__ float shared[];
-  const Place at = place(p, p.pixels);
+  const Place at = place(p.channels, p.pixels);
   const T* image = x + static_cast<size_t>(blockIdx.y) * p.pixels * p.channels + at.column * lanes;
-  const Eight added = shift_of(shift, at);
   Eight sum{}, square{};
 #pragma unroll 4
   for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
-    const Eight v = load(image + static_cast<size_t>(pixel) * p.channels) + added;
+    const Eight v = load(image + static_cast<size_t>(pixel) * p.channels);
 #pragma unroll
     for (int i = 0; i < lanes; ++i) {
       sum.at[i] += v.at[i];
@@ -102,73 +61,34 @@ __device__ Affine affine(const NormProblem& p, const float* weight, const float*
   return {weight[channel] * factor, bias[channel] * factor + row[p.channels + channel]};
 }
 
-__device__ float sigmoid(float z) { return 1 / (1 + __expf(-z)); }
-
-/// A thread's channels in the forward pass: y = f(gain x + offset).
-struct Map {
+/// y = f(gain x + offset).
+template <typename T>
+__global__ void apply(NormProblem p, const T* __restrict__ x, const float* weight, const float* bias, const float* film,
+                      T* __restrict__ y, const float* statistics) {
+  extern __shared__ float shared[];
+  const int n = blockIdx.y;
+  const Place at = place(p.channels, p.pixels);
+  // The statistics have as many chunks as this launch.
+  read_moments(p, statistics, n, gridDim.x, shared);
   Eight gain, offset;
-  bool activate;
-
-  __device__ Eight operator()(Eight v) const {
-#pragma unroll
-    for (int i = 0; i < lanes; ++i) {
-      const float z = gain.at[i] * v.at[i] + offset.at[i];
-      v.at[i] = activate ? z * sigmoid(z) : z;
-    }
-    return v;
-  }
-};
-
-__device__ Map map_of(const NormProblem& p, const Place& at, const float* weight, const float* bias, const float* film,
-                      const Eight& added, const float* moments) {
-  Map map;
-  map.activate = p.activate;
 #pragma unroll
   for (int i = 0; i < lanes; ++i) {
     const int channel = at.column * lanes + i, group = channel / (p.channels / p.groups);
-    const Affine z = affine(p, weight, bias, film, blockIdx.y, channel);
-    map.gain.at[i] = z.gain * moments[2 * group + 1];
-    map.offset.at[i] = z.offset + (added.at[i] - moments[2 * group]) * map.gain.at[i];
+    const Affine z = affine(p, weight, bias, film, n, channel);
+    gain.at[i] = z.gain * shared[2 * group + 1];
+    offset.at[i] = z.offset - shared[2 * group] * gain.at[i];
   }
-  return map;
-}
-
-/// Writes every pixel once, or in a square of four, or the mean of four: the resampled image is never read again.
-template <typename T, Resample resample>
-__global__ void apply(NormProblem p, const T* __restrict__ x, const T* shift, const float* weight, const float* bias,
-                      const float* film, T* __restrict__ y, const float* statistics) {
-  extern __shared__ float shared[];
-  const int n = blockIdx.y;
-  const Place at = place(p, resample == Resample::down ? p.pixels / 4 : p.pixels);
-  // The statistics have as many chunks as this launch.
-  read_moments(p, statistics, n, gridDim.x, shared);
-  const Map map = map_of(p, at, weight, bias, film, shift_of(shift, at), shared);
-  const size_t image = static_cast<size_t>(p.pixels) * p.channels;
-  const T* from = x + n * image + at.column * lanes;
-  T* to = y +
-          (resample == Resample::up     ? 4 * n * image
-           : resample == Resample::down ? n * (image / 4)
-                                        : n * image) +
-          at.column * lanes;
-  const size_t step = p.channels, row = static_cast<size_t>(p.width) * step;
+  const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
 #pragma unroll 2
   for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
-    if constexpr (resample == Resample::none) {
-      store(to + pixel * step, map(load(from + pixel * step)));
-    } else if constexpr (resample == Resample::up) {
-      const Eight v = map(load(from + pixel * step));
-      T* corner = to + (pixel / p.width) * 4 * row + (pixel % p.width) * 2 * step;
-      store(corner, v);
-      store(corner + step, v);
-      store(corner + 2 * row, v);
-      store(corner + 2 * row + step, v);
-    } else {
-      const int half = p.width / 2;
-      const T* corner = from + (pixel / half) * 2 * row + (pixel % half) * 2 * step;
-      const Eight upper = map(load(corner)) + map(load(corner + step));
-      const Eight lower = map(load(corner + row)) + map(load(corner + row + step));
-      store(to + pixel * step, 0.25f * (upper + lower));
+    const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
+    Eight v = load(x + cell);
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      const float z = gain.at[i] * v.at[i] + offset.at[i];
+      v.at[i] = p.activate ? z * sigmoid(z) : z;
     }
+    store(y + cell, v);
   }
 }
 
@@ -203,7 +123,7 @@ template <typename T>
 __global__ void sum_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
                               const float* film, const float* statistics, float* partial) {
   extern __shared__ float shared[];
-  const Place at = place(p, p.pixels);
+  const Place at = place(p.channels, p.pixels);
   const int n = blockIdx.y;
   read_moments(p, statistics, n, gridDim.x, shared);
   const Channels c = channels_of(p, at, weight, bias, film, shared);
@@ -240,7 +160,7 @@ template <typename T>
 __global__ void apply_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
                                 const float* film, const float* statistics, const float* sums, T* dx) {
   extern __shared__ float shared[];
-  const Place at = place(p, p.pixels);
+  const Place at = place(p.channels, p.pixels);
   const int n = blockIdx.y, width = p.channels / p.groups;
   read_moments(p, statistics, n, gridDim.x, shared);
   float* means = shared + 2 * p.groups;
@@ -280,23 +200,17 @@ struct Launch {
 };
 
 Launch launch(const NormProblem& p) {
-  const int columns = p.channels / lanes;
-  const int rows = columns >= block_threads ? 1 : block_threads / columns;
   const size_t floats = static_cast<size_t>(2) * (p.channels > 2 * p.groups ? p.channels : 2 * p.groups);
-  return {dim3(norm_chunks(p), p.n), columns * rows, floats * sizeof(float)};
+  return {dim3(norm_chunks(p), p.n), p.channels / lanes * rows_of(p.channels), floats * sizeof(float)};
 }
 
 template <typename T>
-void forward(const NormProblem& p, const void* x, const void* shift, const float* weight, const float* bias,
-             const float* film, void* y, float* statistics, cudaStream_t stream) {
+void forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film, void* y,
+             float* statistics, cudaStream_t stream) {
   const auto [grid, threads, shared] = launch(p);
-  const auto *in = static_cast<const T*>(x), *added = static_cast<const T*>(shift);
-  auto* out = static_cast<T*>(y);
-  sum_groups<T><<<grid, threads, shared, stream>>>(p, in, added, statistics);
-  const auto write = p.resample == Resample::up     ? apply<T, Resample::up>
-                     : p.resample == Resample::down ? apply<T, Resample::down>
-                                                    : apply<T, Resample::none>;
-  write<<<grid, threads, shared, stream>>>(p, in, added, weight, bias, film, out, statistics);
+  const auto* in = static_cast<const T*>(x);
+  sum_groups<T><<<grid, threads, shared, stream>>>(p, in, statistics);
+  apply<T><<<grid, threads, shared, stream>>>(p, in, weight, bias, film, static_cast<T*>(y), statistics);
 }
 
 template <typename T>
@@ -305,8 +219,8 @@ void backward(const NormProblem& p, const void* x, const void* dy, const float* 
   const auto [grid, threads, shared] = launch(p);
   const auto *in = static_cast<const T*>(x), *d = static_cast<const T*>(dy);
   sum_gradients<T><<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, partial);
-  const dim3 cells((2 * p.channels + block_threads - 1) / block_threads, p.n);
-  add_chunks<<<cells, block_threads, 0, stream>>>(p, norm_chunks(p), partial, sums);
+  const dim3 cells((2 * p.channels + pixel_threads - 1) / pixel_threads, p.n);
+  add_chunks<<<cells, pixel_threads, 0, stream>>>(p, norm_chunks(p), partial, sums);
   apply_gradients<T>
       <<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, sums, static_cast<T*>(dx));
 }
@@ -315,22 +229,22 @@ void backward(const NormProblem& p, const void* x, const void* dy, const float* 
 
 int norm_chunks(const NormProblem& p) {
   // About eight passes of a block's rows in a chunk, and no more chunks than the second kernel likes to read.
-  const int rows = p.channels / lanes >= block_threads ? 1 : block_threads / (p.channels / lanes);
+  const int rows = rows_of(p.channels);
   const int wanted = (p.pixels + 8 * rows - 1) / (8 * rows);
   return wanted < 1 ? 1 : wanted > 64 ? 64 : wanted;
 }
 
-const char* norm_forward(const NormProblem& p, const void* x, const void* shift, const float* weight, const float* bias,
-                         const float* film, void* y, float* statistics, CUstream_st* stream) {
+const char* norm_forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film,
+                         void* y, float* statistics, CUstream_st* stream) {
   switch (p.element) {
     case Element::bfloat16:
-      forward<__nv_bfloat16>(p, x, shift, weight, bias, film, y, statistics, stream);
+      forward<__nv_bfloat16>(p, x, weight, bias, film, y, statistics, stream);
       break;
     case Element::float16:
-      forward<__half>(p, x, shift, weight, bias, film, y, statistics, stream);
+      forward<__half>(p, x, weight, bias, film, y, statistics, stream);
       break;
     case Element::float32:
-      forward<float>(p, x, shift, weight, bias, film, y, statistics, stream);
+      forward<float>(p, x, weight, bias, film, y, statistics, stream);
       break;
   }
   return last_error();

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "networks/cpu_vector.h"
-#include "networks/cuda_pixels.h"
+#include "networks/cuda_features.h"
 
 namespace penumbra {
 namespace {
@@ -76,18 +76,18 @@ Tensor resampled(const Tensor& x, Resample resample) {
   return resample == Resample::down ? halve(x) : resample == Resample::up ? twice(x) : x;
 }
 
-Tensor add_to(const Tensor& from, Unbiased other, Resample resample) {
-  auto& [b, bias] = other;
+Features add_to(const Tensor& from, Features other, Resample resample) {
+  auto& [b, bias, sums] = other;
   if (cuda_add_serves(from, b, resample)) return cuda_add(from, b, bias, resample);
   if (bias.defined()) b = b + bias.reshape({1, -1, 1, 1});
   const auto a = resampled(from, resample);
   if (!own_loops_serve(a) || !own_loops_serve(b) || a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())
-    return a + b;
+    return {a + b};
   if (a.scalar_type() == at::kFloat)
     add_all<float>(a, b);
   else
     add_all<uint16_t>(a, b);
-  return b;
+  return {b};
 }
 
 Tensor join(const Tensor& a, const Tensor& b) {
@@ -105,6 +105,12 @@ Tensor join(const Tensor& a, const Tensor& b) {
     }
   });
   return y;
+}
+
+std::vector<Features> side_by_side(const Features& a, const Features& b) {
+  std::vector<Features> parts{a, b};
+  if (cuda_parts_serve(parts)) return parts;
+  return {{join(a.value, b.value)}};
 }
 
 Tensor halve(const Tensor& x) {

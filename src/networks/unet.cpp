@@ -138,8 +138,8 @@ UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_
   out_conv_ = Convolution(source, "out.2", build.channels, options.out_channels, 3, Initial::zero);
 }
 
-Tensor UNet::ResidualBlock::operator()(const Tensor& x, const Tensor& condition, bool drop) const {
-  auto h = in_conv.unbiased(in_norm({x, {}}, {}, true, resample));
+Features UNet::ResidualBlock::operator()(at::ArrayRef<Features> parts, const Tensor& condition, bool drop) const {
+  auto h = in_conv.unbiased(in_norm(parts, {}, true, resample));
   Tensor film;
   if (embedding) {
     const auto shift = (*embedding)(condition);
@@ -151,26 +151,29 @@ Tensor UNet::ResidualBlock::operator()(const Tensor& x, const Tensor& condition,
   auto activated = out_norm(h, film);
   if (drop && dropout > 0) activated = at::dropout(activated, dropout, true);
   auto change = out_conv.unbiased(activated);
-  if (!skip) return add_to(x, change, resample);
-  const auto beside = skip->unbiased(resampled(x, resample));
+  // Blocks that resample keep their channels, and read one tensor.
+  if (!skip) return add_to(parts[0].value, change, resample);
+  const auto beside = skip->unbiased(parts);
   if (beside.bias.defined()) change.bias = change.bias + beside.bias;
   return add_to(beside.value, change);
 }
 
-Tensor UNet::run(const Stage& stage, Tensor h, const Tensor& embedding, bool drop) {
+Features UNet::run(const Stage& stage, std::vector<Features> parts, const Tensor& embedding, bool drop) {
   for (const auto& layer : stage) {
-    if (layer.block)
-      h = (*layer.block)(h, embedding, drop);
-    else if (layer.attention)
-      h = (*layer.attention)(h);
-    else {
+    if (layer.block) {
+      parts = {(*layer.block)(parts, embedding, drop)};
+    } else if (layer.attention) {
+      parts = {(*layer.attention)(parts[0])};
+    } else {
       // A convolution of stride 2 is the down step itself.
+      auto h = parts[0].value;
       if (layer.resample == Resample::up) h = twice(h);
       if (layer.resample == Resample::down && !layer.conv) h = halve(h);
       if (layer.conv) h = (*layer.conv)(h);
+      parts = {{h}};
     }
   }
-  return h;
+  return parts[0];
 }
 
 /// SiLU of the embedding, which is all that the residual blocks use of it.
@@ -188,18 +191,17 @@ Tensor UNet::operator()(const NetworkInput& input) const {
   // From here on in the type and memory format of the other weights; an image of one channel does not tell its own.
   const auto& weight = down_[1][0].block->in_conv.weight;
   auto h = down_[0][0].conv->into(input.x, weight);
-  std::vector<Tensor> skips{h};
+  std::vector<Features> skips{h};
   for (size_t i = 1; i < down_.size(); ++i) {
-    h = run(down_[i], h, embedding, input.drop);
+    h = run(down_[i], {h}, embedding, input.drop);
     skips.push_back(h);
   }
-  h = run(middle_, h, embedding, input.drop);
+  h = run(middle_, {h}, embedding, input.drop);
   for (const auto& stage : up_) {
-    h = join(h, skips.back());
+    h = run(stage, side_by_side(h, skips.back()), embedding, input.drop);
     skips.pop_back();
-    h = run(stage, h, embedding, input.drop);
   }
-  return out_conv_(out_norm_({h, {}}));
+  return finish(out_norm_, out_conv_, h);
 }
 
 }  // namespace penumbra

@@ -66,7 +66,8 @@ class UNet : public Network {
     Convolution in_conv, out_conv;
     std::optional<Linear> embedding;
     std::optional<Convolution> skip;
-    Tensor operator()(const Tensor& x, const Tensor& embedding, bool drop) const;
+    /// `parts` are the input's channels, one after the other.
+    Features operator()(at::ArrayRef<Features> parts, const Tensor& embedding, bool drop) const;
   };
 
   /// One of the three, as the official list of modules holds them.
@@ -82,7 +83,7 @@ class UNet : public Network {
   struct Builder;
 
   Tensor embed(const Tensor& condition, const Tensor& labels) const;
-  static Tensor run(const Stage& stage, Tensor h, const Tensor& embedding, bool drop);
+  static Features run(const Stage& stage, std::vector<Features> parts, const Tensor& embedding, bool drop);
 
   UNetOptions options_;
   Tensor fourier_, label_table_;

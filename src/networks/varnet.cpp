@@ -12,7 +12,7 @@ VarNet::Block::Block(const ParameterSource& source, const std::string& name, int
     : first(source, name + ".0", channels, channels), second(source, name + ".1", channels, channels) {}
 
 Tensor VarNet::Block::operator()(const Tensor& x) const {
-  return add_to(x, {second(at::silu(first(at::silu(x)))), {}});
+  return add_to(x, {second(at::silu(first(at::silu(x))))}).value;
 }
 
 VarNet::Correction::Correction(const VarNetOptions& options, const ParameterSource& source, const std::string& name)
@@ -40,7 +40,7 @@ Tensor VarNet::Correction::operator()(const Tensor& x) const {
   h = bottom.front()(h);
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     // The convolution before the enlargement costs a quarter of one after it.
-    h = level->up(add_to(skips.back(), {twice(level->finer(h)), {}}));
+    h = level->up(add_to(skips.back(), {twice(level->finer(h))}).value);
     skips.pop_back();
   }
   return out(at::silu(h));

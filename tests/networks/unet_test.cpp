@@ -152,10 +152,10 @@ TEST(Normalization, IsTheFormula) {
   auto z = ((groups - mean) / (var + 1e-5).sqrt()).reshape({2, 64, 8, 8});
   z = z * weight.reshape({1, 64, 1, 1}) + bias.reshape({1, 64, 1, 1});
   z = z * (1 + film.narrow(1, 0, 64).reshape({2, 64, 1, 1})) + film.narrow(1, 64, 64).reshape({2, 64, 1, 1});
-  EXPECT_LT(test::relative_error(normalise(x, {weight, bias, film, 32, true}), z * z.sigmoid()), 1e-5);
-  EXPECT_LT(test::relative_error(normalise(x, {weight, bias, film, 32, false}), z), 1e-5);
+  EXPECT_LT(test::relative_error(normalise(Features{x}, {weight, bias, film, 32, true}), z * z.sigmoid()), 1e-5);
+  EXPECT_LT(test::relative_error(normalise(Features{x}, {weight, bias, film, 32, false}), z), 1e-5);
   const auto last = x.contiguous(at::MemoryFormat::ChannelsLast);
-  EXPECT_LT(test::relative_error(normalise(last, {weight, bias, film, 32, true}), z * z.sigmoid()), 1e-5);
+  EXPECT_LT(test::relative_error(normalise(Features{last}, {weight, bias, film, 32, true}), z * z.sigmoid()), 1e-5);
 }
 
 }  // namespace
