@@ -14,7 +14,7 @@ if(CMAKE_CUDA_COMPILER)
 endif()
 # The few files that know both sides. Apart in every build, so that the others are grouped alike with and without CUDA.
 set(bridges ${PROJECT_SOURCE_DIR}/src/core/cuda_random.cpp ${PROJECT_SOURCE_DIR}/src/core/device_memory.cpp
-            ${PROJECT_SOURCE_DIR}/src/networks/cuda_features.cpp ${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp
+            ${PROJECT_SOURCE_DIR}/src/likelihoods/cuda_closures.cpp ${PROJECT_SOURCE_DIR}/src/networks/cuda_features.cpp ${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp
             ${PROJECT_SOURCE_DIR}/src/run/graph_step.cpp ${PROJECT_SOURCE_DIR}/src/samplers/cuda_langevin.cpp)
 set_source_files_properties(${bridges} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(CMAKE_CUDA_COMPILER AND TARGET torch_cuda)

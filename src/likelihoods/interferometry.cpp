@@ -124,16 +124,22 @@ std::shared_ptr<const Likelihood> InterferometryLikelihood::noisier(double alpha
 void InterferometryLikelihood::make_terms() {
   const auto& [closures, options, placement] = std::tie(closures_, options_, placement_);
   const auto rows = A_.rows();
-  const auto add = [this](double weight, TermPointer term) { terms_.push_back({weight, std::move(term)}); };
+  if (options.errors == ClosureErrors::diagonal && options.phase_law == PhaseLaw::cosine)
+    kernel_ =
+        cuda_closures(closures, options.closure_phase, options.log_closure_amplitude, rows, softening_, placement);
+  const auto add = [this](double weight, TermPointer term, bool in_kernel = false) {
+    terms_.push_back({weight, std::move(term), in_kernel});
+  };
   if (options.closure_phase > 0) {
     auto precision = precision_of(closures.phases, options.errors, placement, "closure_phase");
     add(options.closure_phase,
-        closure_phase_term(closures.phases, std::move(precision), options.phase_law, rows, placement));
+        closure_phase_term(closures.phases, std::move(precision), options.phase_law, rows, placement),
+        kernel_ != nullptr);
   }
   if (options.log_closure_amplitude > 0) {
     auto precision = precision_of(closures.amplitudes, options.errors, placement, "log_closure_amplitude");
     add(options.log_closure_amplitude,
-        log_closure_amplitude_term(closures.amplitudes, std::move(precision), rows, placement));
+        log_closure_amplitude_term(closures.amplitudes, std::move(precision), rows, placement), kernel_ != nullptr);
   }
   if (options.amplitude > 0) add(options.amplitude, amplitude_term(observation_, amplitudes_, placement));
   if (options.visibility > 0) add(options.visibility, visibility_term(observation_, placement));
@@ -155,8 +161,9 @@ ModelVisibilities InterferometryLikelihood::visibilities(const Tensor& x) const 
 
 ModelVisibilities InterferometryLikelihood::model(const Tensor& V, Tensor flux) const {
   const auto m = A_.rows();
-  ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), std::move(flux), {}};
+  ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), std::move(flux), {}, {}};
   model.square = model.re.square().addcmul_(model.im, model.im).add_(softening_);
+  if (kernel_) model.closures = (*kernel_)(V);
   return model;
 }
 
@@ -189,7 +196,9 @@ std::optional<double> InterferometryLikelihood::typical_curvature() const {
 
 Tensor InterferometryLikelihood::value_at(const ModelVisibilities& V, const Tensor& x) const {
   Tensor g;
-  for (const auto& [weight, term] : terms_) {
+  if (V.closures) g = V.closures->energy;
+  for (const auto& [weight, term, in_kernel] : terms_) {
+    if (in_kernel) continue;
     const auto more = weight * term->energy(V);
     g = g.defined() ? g + more : more;
   }
@@ -198,8 +207,10 @@ Tensor InterferometryLikelihood::value_at(const ModelVisibilities& V, const Tens
 
 Tensor InterferometryLikelihood::grad_at(const ModelVisibilities& V, const Tensor& x) const {
   Pull pull;
-  for (const auto& [weight, term] : terms_) term->add_pull(V, weight, pull);
-  const auto w = pull.on(V);
+  for (const auto& [weight, term, in_kernel] : terms_)
+    if (!in_kernel) term->add_pull(V, weight, pull);
+  auto w = pull.on(V);
+  if (V.closures) w = w.defined() ? w + V.closures->pull : V.closures->pull;
   auto grad = w.defined() ? A_.transposed(w) : at::zeros_like(flat(x));
   if (pull.flux.defined()) grad.add_((jy_per_unit_ * pull.flux).unsqueeze(1));
   if (moments_.defined()) {
@@ -228,7 +239,7 @@ std::vector<Misfit> InterferometryLikelihood::misfit(const Tensor& x) const {
   require_shape(x, image_shape(), "likelihood: image");
   const auto V = visibilities(x);
   std::vector<Misfit> misfits;
-  for (const auto& [weight, term] : terms_)
+  for (const auto& [weight, term, in_kernel] : terms_)
     misfits.push_back(
         {term->name(), 2 * term->energy(V) / static_cast<double>(term->data_count()), term->data_count()});
   return misfits;

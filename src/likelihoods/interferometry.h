@@ -77,6 +77,7 @@ class InterferometryLikelihood final : public Likelihood {
   struct Weighted {
     double weight;
     TermPointer term;
+    bool in_kernel = false;  ///< its energy and pull come with all closures'
   };
   Tensor do_value(const Tensor& x) const override;
   Tensor do_grad(const Tensor& x) const override;
@@ -102,7 +103,8 @@ class InterferometryLikelihood final : public Likelihood {
   double softening_;  ///< eps^2, Jy^2
   vlbi::DirectTransform A_;
   std::vector<Weighted> terms_;
-  Tensor moments_;  ///< [pixels, 2]; undefined where the position is free
+  std::unique_ptr<const CudaClosures> kernel_;  ///< null: none for this placement, or for correlated errors
+  Tensor moments_;                              ///< [pixels, 2]; undefined where the position is free
 };
 
 /// The total flux that the data show, Jy: the median |V| of baselines below 0.1 Glambda, to which the source is a

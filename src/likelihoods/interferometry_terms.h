@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/tensor.h"
 #include "likelihoods/closure_sums.h"
+#include "likelihoods/cuda_closures.h"
 #include "vlbi/observation.h"
 
 namespace penumbra {
@@ -15,6 +17,7 @@ struct ModelVisibilities {
   Tensor re, im;  ///< [m, chains], Jy
   Tensor flux;    ///< [chains], Jy: the sum of all pixels
   Tensor square;  ///< |V|^2 + eps^2: at a null neither logarithm nor phase has a slope
+  std::optional<CudaClosures::Result> closures = {};  ///< where one kernel does all closure terms
 };
 
 /// dE / d(each of these), [m, chains]; what no term touches stays undefined.

@@ -49,6 +49,7 @@ const std::vector<std::pair<std::string, InterferometryOptions>>& all_terms() {
       {"closure phase", {.closure_phase = 0.7}},
       {"wrapped closure phase", {.closure_phase = 1, .phase_law = PhaseLaw::wrapped_square}},
       {"log closure amplitude", {.log_closure_amplitude = 1.3}},
+      {"both closures", {.closure_phase = 0.7, .log_closure_amplitude = 1.3}},
       {"correlated closures", {.closure_phase = 1, .log_closure_amplitude = 1, .errors = ClosureErrors::covariance}},
       {"correlated wrapped phases",
        {.closure_phase = 1, .phase_law = PhaseLaw::wrapped_square, .errors = ClosureErrors::covariance}},
