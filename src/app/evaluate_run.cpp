@@ -31,12 +31,18 @@ std::optional<Estimate> aligned_estimate(const std::filesystem::path& run, const
   const auto modes = nlohmann::json::parse(io::read_file(path), nullptr, false);
   std::vector<Tensor> moved;
   try {
-    for (const auto& [rows, columns] : modes.at("per_sample").at("shift").get<std::vector<std::array<int64_t, 2>>>())
-      moved.push_back(rolled(samples[static_cast<int64_t>(moved.size())], {rows, columns}));
-    if (static_cast<int64_t>(moved.size()) != std::min(samples.size(0), diagnostics::most_on_map))
-      throw std::out_of_range("shift");
+    const auto& each = modes.at("per_sample");
+    const auto shifts = each.at("shift").get<std::vector<std::array<int64_t, 2>>>();
+    // Those that fit too badly are not among them.
+    const auto number = each.at("sample").get<std::vector<int64_t>>();
+    for (size_t i = 0; i < shifts.size(); ++i) {
+      if (number.at(i) < 0 || number.at(i) >= samples.size(0)) throw std::out_of_range("sample");
+      moved.push_back(rolled(samples[number[i]], {shifts[i][0], shifts[i][1]}));
+    }
+    if (moved.empty()) throw std::out_of_range("shift");
   } catch (const std::exception&) {
-    input_error("{}: per_sample.shift: expected two whole numbers for each sample of samples.npy", path.string());
+    input_error("{}: per_sample: expected samples of samples.npy, and for each a shift of two whole numbers",
+                path.string());
   }
   return Estimate{read_exactly(run / "modes" / "aligned-mean.npy"), read_exactly(run / "modes" / "aligned-sd.npy"),
                   at::stack(moved)};

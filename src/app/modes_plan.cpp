@@ -19,6 +19,7 @@ std::optional<ModesPlan> modes_setting(Settings& settings, Settings& likelihood,
   const auto half = std::max<int64_t>(1, side / 2);
   plan.options.max_shift = section.integer("max_shift", std::max<int64_t>(1, side / 4), {1, static_cast<double>(half)});
   plan.options.most = section.integer("most", plan.options.most, {1, 100});
+  plan.only_fitting = section.flag("only_fitting", sky);
   plan.perplexity = section.number("perplexity", plan.perplexity, {1, 1000, true});
   // Samples that are moved onto one another first are no longer quite the prior's: then only where asked for.
   const auto otherwise = plan.options.align == diagnostics::Align::shift ? "counts" : "odds";

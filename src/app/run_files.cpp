@@ -15,6 +15,7 @@
 #include "app/stein_check.h"
 #include "app/step_effect.h"
 #include "core/error.h"
+#include "diagnostics/fitting.h"
 #include "diagnostics/quantiles.h"
 #include "diagnostics/verdict.h"
 #include "diagnostics/weighted.h"
@@ -96,11 +97,15 @@ struct Judgement {
   std::vector<diagnostics::Verdict> verdicts;
 };
 
-/// How well the data are explained, averaged over the last iterates of all chains.
+/// How well the data are explained, averaged over the last iterates of all chains, or of those that fit.
 void judge_misfit(const Problem& problem, const ChainRun& run, Judgement& judgement) {
   judgement.diagnostics["misfit"] = json::array();
-  for (const auto& misfit : problem.posterior.likelihood->misfit(run.state().x)) {
-    const double chi2 = misfit.chi2.mean().item<double>();
+  const auto misfits = fits_of(*problem.posterior.likelihood, run.state().x);
+  const auto fitting =
+      problem.modes && problem.modes->only_fitting ? diagnostics::fitting_samples(misfits) : diagnostics::Fitting{};
+  for (const auto& misfit : misfits) {
+    const auto of = fitting.left_out.empty() ? misfit.chi2 : misfit.chi2.index_select(0, at::tensor(fitting.kept));
+    const double chi2 = of.mean().item<double>();
     judgement.diagnostics["misfit"].push_back({{"term", misfit.term},
                                                {"chi2", number(chi2)},
                                                {"expected", 1},
@@ -238,7 +243,7 @@ void add_modes(const fs::path& folder, const Problem& problem, const ChainRun& r
   judgement.verdicts.push_back(found.verdict);
   if (found.sample_weights.empty()) return;
   write_weighted_statistics(folder, run.statistics(), found.sample_weights);
-  summary["statistics"] = {{"weights", "odds"}, {"chains", found.sample_weights.size()}};
+  summary["statistics"] = {{"weights", found.weighed_by}, {"chains", found.sample_weights.size()}};
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ constexpr int64_t least_samples_for_modes = 20;
 /// chi^2 of every sample by one kind of data.
 struct TermFit {
   std::string term;
-  Tensor chi2;  ///< [N]
+  Tensor chi2;             ///< [N], a datum
+  int64_t data_count = 1;  ///< real numbers
 };
 
 struct Mode {

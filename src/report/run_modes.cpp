@@ -196,6 +196,16 @@ void add_ring_table(Page& page, const json& ring) {
   if (!table.rows.empty()) page.table(table);
 }
 
+std::string about_left_out(const json& found) {
+  const auto left_out = list_at(found, {"left_out", "samples"});
+  if (left_out.empty()) return "";
+  return fmt::format(
+      " {} of {} samples are not among them, nor in the run's mean, SD and intervals: their chi2 is above {:.2f} a "
+      "datum, "
+      "which no draw of the posterior has.",
+      left_out.size(), text_at(found, {"left_out", "of"}), number_at(found, {"left_out", "chi2_above"}).value_or(NAN));
+}
+
 }  // namespace
 
 void add_modes(Page& page, const RunFolder& run) {
@@ -208,7 +218,8 @@ void add_modes(Page& page, const RunFolder& run) {
                                           modes.size() == 1 ? "" : "s",
                                           run.modes->value("too_few_to_tell", json()) == json(true)
                                               ? " They are too few to tell modes apart."
-                                              : ""));
+                                              : "") +
+                                  about_left_out(*run.modes));
   page.text((aligned ? "Means and SDs here are of samples moved onto one another by whole pixels: the data do not fix "
                        "the position, and without that the mean is blurred. "
                      : "") +

@@ -17,7 +17,7 @@ class CapturableSampler : public Sampler {
  public:
   CapturableSampler(Posterior posterior, uint64_t seed) : posterior_(std::move(posterior)), seed_(seed) {}
 
-  StepInfo step(ChainState& state) const final;
+  StepInfo step(ChainState& state) const override;
 
   /// x_k -> x_{k+1}: the algorithm. `at.k` is that of the numbers, or unknown where only memory has them.
   virtual Moved move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const = 0;

@@ -5,8 +5,14 @@
 #include <algorithm>
 
 #include "samplers/langevin.h"
+#include "samplers/resampling.h"
 
 namespace penumbra {
+namespace {
+
+constexpr int64_t steps_a_selection = 5;  // a look at the weights costs an evaluation of the network
+
+}  // namespace
 
 Pmc::Pmc(Posterior posterior, uint64_t seed, Options options)
     : CapturableSampler(std::move(posterior), seed), options_(options) {}
@@ -30,7 +36,7 @@ AnnealedPmc::AnnealedPmc(Posterior posterior, uint64_t seed, Options options)
 
 bool AnnealedPmc::is_the_papers() const {
   return !options_.warm && !options_.denoised && !options_.added_noise && !options_.denoise_records &&
-         options_.pull == std::numeric_limits<double>::infinity();
+         options_.resample == 0 && options_.pull == std::numeric_limits<double>::infinity();
 }
 
 /// A step moves x by gamma_k alpha_k / sigma_k^2 of the denoiser's correction D(x) - x. What is stable for the data may
@@ -52,6 +58,7 @@ StepNumbers AnnealedPmc::numbers(int64_t k) const {
 }
 
 std::optional<std::string> AnnealedPmc::obstacle(int64_t k) const {
+  if (couples_chains() && !settled(k)) return "the chains are weighed and resampled (resample)";
   if (options_.added_noise) return "the likelihood changes with the annealing (tempering: added)";
   if (keeps_layers() && !settled(k)) return "the step differentiates through the network (chain_rule)";
   return CapturableSampler::obstacle(k);
@@ -97,6 +104,42 @@ Moved AnnealedPmc::move(const Tensor& x, const StepScalars& numbers, const Curso
   return {langevin_update(x, grad_g, S, numbers, at), norm_per_chain(grad_g), norm_per_chain(S)};
 }
 
+StepInfo AnnealedPmc::step(ChainState& state) const {
+  if (couples_chains()) {
+    if (!state.shared.defined()) state.shared = at::zeros({state.x.size(0)}, state.x.options().dtype(at::kDouble));
+    if (!settled(state.k) && state.k % steps_a_selection == 0) select(state);
+  }
+  return CapturableSampler::step(state);
+}
+
+Tensor AnnealedPmc::energy(const Tensor& x, double alpha) const {
+  const auto& g = posterior().likelihood;
+  if (!options_.added_noise) return g->value(x) / alpha;
+  const auto noisier = g->noisier(alpha);
+  return noisier ? noisier->value(x) : g->value(x);
+}
+
+/// A chain that the last levels left in an optimum which the next ones find too high cannot leave it any more: sampled
+/// chain by chain, modes are as likely as the chains that fell into them. As in population annealing (Hukushima and
+/// Iba 2003) a chain's weight grows by what the data say more at the levels ahead, exp(g_now - g_next), and where too
+/// few chains count they are resampled by their weights. What the prior's smoothing changes is left to the moves.
+void AnnealedPmc::select(ChainState& state) const {
+  const auto [sigma, alpha] = annealing(state.k);
+  const auto ahead = state.k + steps_a_selection;
+  const auto image =
+      options_.denoised ? posterior().prior->denoise(state.x, sigma, {seed(), state.first_chain, state.k}) : state.x;
+  auto log_weight = (energy(image, alpha) - energy(image, annealing(ahead).alpha)).to(at::kCPU, at::kDouble);
+  log_weight += state.shared.to(at::kCPU);
+  const double enough = options_.resample * static_cast<double>(state.x.size(0));
+  // From where the schedule has settled on, they are unweighted draws.
+  if (settled(ahead) || effective_count(log_weight) < enough) {
+    const auto chosen = systematic_resampling(log_weight, {seed(), 0, state.k});
+    state.x = state.x.index_select(0, chosen.to(state.x.device()));
+    log_weight = at::zeros_like(log_weight);
+  }
+  state.shared = log_weight.to(state.x.device());
+}
+
 Tensor AnnealedPmc::image(const ChainState& state) const {
   if (!options_.denoise_records) return state.x;
   return posterior().prior->denoise(state.x, annealing(state.k).sigma, {seed(), state.first_chain, state.k});
@@ -123,6 +166,7 @@ std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& con
   options.chain_rule = settings.flag("chain_rule", false);
   options.denoise_records = settings.choice("records", {"iterate", "denoised"}, "iterate") == "denoised";
   options.warm = settings.choice("noise", {"paper", "warm"}, "paper") == "warm";
+  if (settings.has("resample")) options.resample = settings.number("resample", {0, 1});
   return std::make_unique<AnnealedPmc>(context.posterior, context.seed, options);
 }
 

@@ -38,9 +38,11 @@ class AnnealedPmc final : public CapturableSampler {
     bool chain_rule = false;       ///< with denoised: the gradient of g(D(x)), and not that of g at D(x)
     bool denoise_records = false;  ///< image() is D(x), not x
     double pull = std::numeric_limits<double>::infinity();  ///< bound on gamma_k alpha_k / sigma_k^2
-    int64_t steps = 1;  ///< of the run: the last of them has the step size that is told
+    double resample = 0;  ///< share of the chains that must count, else they are resampled; 0: never
+    int64_t steps = 1;    ///< of the run: the last of them has the step size that is told
   };
   AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
+  StepInfo step(ChainState& state) const override;
   Moved move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const override;
   StepNumbers numbers(int64_t k) const override;
   /// Those before the schedule settles, and those after, where they differ.
@@ -53,6 +55,9 @@ class AnnealedPmc final : public CapturableSampler {
   double step_size() const override { return step_size(options_.steps - 1); }
   bool is_the_papers() const override;
   bool keeps_layers() const override { return options_.denoised && options_.chain_rule; }
+  /// The chains' log weights.
+  int64_t shared_count(int64_t chains) const override { return couples_chains() ? chains : 0; }
+  bool couples_chains() const override { return options_.resample > 0; }
 
  private:
   struct Drift {
@@ -63,6 +68,9 @@ class AnnealedPmc final : public CapturableSampler {
   bool settled(int64_t k) const;
 
   Tensor data_pull(const Tensor& x, const StepScalars& numbers) const;
+  /// What the data say at a level, [chains], up to a constant of the level.
+  Tensor energy(const Tensor& x, double alpha) const;
+  void select(ChainState& state) const;
 
   Options options_;
   Annealing settled_;

@@ -106,7 +106,7 @@ TEST(Judge, TheShiftOfAnImageDoesNotCount) {
 /// mean's PSNR is that of s / sqrt(40), and the truth lies within 3 SD of the mean where a Student's t of 39 degrees is
 /// below 3 sqrt(40): everywhere.
 TEST(Judge, SamplesAreMovedOntoOneAnotherAndOntoTheTruth) {
-  const double s = 0.02;
+  const double s = 2e-4;  // so little that all of them fit
   std::vector<Tensor> samples;
   for (int64_t i = 0; i < 40; ++i) {
     const auto noise = normal({1, i, 0}, Stream::probe, at::empty({1, side, side}, at::kDouble));
@@ -116,8 +116,18 @@ TEST(Judge, SamplesAreMovedOntoOneAnotherAndOntoTheTruth) {
   const double range = (hole().max() - hole().min()).item<double>();
   // 1024 pixels: the mean square is known to sqrt(2 / 1024), 0.2 dB; 3 of them.
   EXPECT_NEAR(r.quality.psnr, 20 * std::log10(range / (s / std::sqrt(40.0))), 0.6);
-  EXPECT_NEAR(r.quality.sd, s, 0.001);
+  EXPECT_NEAR(r.quality.sd, s, 0.05 * s);
+  EXPECT_EQ(r.quality.left_out, 0);
   EXPECT_EQ(r.quality.coverage, 1);
+}
+
+/// A turned source among twenty true ones.
+TEST(Judge, WhatDoesNotFitIsLeftOut) {
+  auto samples = hole().unsqueeze(0).repeat({20, 1, 1, 1});
+  samples[7] = hole().flip({-2, -1});
+  const auto r = judge(sky(), samples);
+  EXPECT_NEAR(r.quality.left_out, 0.05, 1e-12);
+  EXPECT_NEAR(r.quality.ncc, 1, 1e-12);
 }
 
 TEST(Judge, WhatDivergedHasNoNumbers) {
@@ -197,13 +207,16 @@ TEST(BlackholeClaims, HoldOrFailByTheNumbers) {
     for (const auto& check : claims(c)) marks += check.passed ? '+' : '-';
     return marks;
   };
-  EXPECT_EQ(passed(results(25, 1.1, 0.95)), "++++");
-  EXPECT_EQ(passed(results(23, 1.1, 0.95)), "++-+");  // MEM is nearer
-  EXPECT_EQ(passed(results(25, 1.4, 0.95)), "-+++");
-  EXPECT_EQ(passed(results(25, 0.7, 0.8)), "-++-");
+  EXPECT_EQ(passed(results(25, 1.1, 0.95)), "+++++");
+  EXPECT_EQ(passed(results(23, 1.1, 0.95)), "++-++");  // MEM is nearer
+  EXPECT_EQ(passed(results(25, 1.4, 0.95)), "-++++");
+  EXPECT_EQ(passed(results(25, 0.7, 0.8)), "-+++-");
   auto diverged = results(20, 1, 0.95);
   diverged.methods[1].images[0].diverged = true;
-  EXPECT_EQ(passed(diverged), "++++");  // what diverged is no rival; 20 dB beat the dirty image
+  EXPECT_EQ(passed(diverged), "+++++");  // what diverged is no rival; 20 dB beat the dirty image
+  auto few = results(25, 1.1, 0.95);
+  for (auto& image : few.methods[2].images) image.quality.left_out = 0.3;
+  EXPECT_EQ(passed(few), "+++-+");
   auto lost = results(25, 1.1, 0.95);
   lost.methods[2].images[1].diverged = true;
   EXPECT_EQ(passed(lost), "-");  // the other image's numbers are not asked

@@ -95,6 +95,30 @@ TEST(RunModes, WritesTheModesAndTheirRings) {
   EXPECT_EQ(table.at("mode")[0], 2);
 }
 
+/// One datum: chi^2 up to 1 + 3 sqrt(2).
+TEST(RunModes, WhatDoesNotFitIsLeftOutOfEverything) {
+  const auto run = sky_run();
+  auto samples = two_kinds();
+  flat(samples)[3][5] = 100;
+  auto plan = sky_plan();
+  EXPECT_TRUE(write_modes(run, plan, OnePixel(), samples, 0).sample_weights.empty()) << "not asked for";
+  plan.only_fitting = true;
+  const auto found = write_modes(run, plan, OnePixel(), samples, 0);
+  EXPECT_EQ(found.weighed_by, "fit");
+  ASSERT_EQ(found.sample_weights.size(), static_cast<size_t>(count));
+  EXPECT_EQ(found.sample_weights[3], 0);
+  EXPECT_NEAR(found.sample_weights[4], 1.0 / (count - 1), 1e-12);
+  EXPECT_NE(found.verdict.text.find("1 of 40 samples are left out"), std::string::npos) << found.verdict.text;
+  const auto modes = json::parse(io::read_file(run / "modes.json"));
+  EXPECT_EQ(modes["left_out"]["samples"], json::array({3}));
+  EXPECT_EQ(modes["samples"], count - 1);
+  EXPECT_EQ(modes["per_sample"]["sample"][3], 4);
+  EXPECT_EQ(modes["per_sample"]["label"].size(), static_cast<size_t>(count - 1));
+  EXPECT_LT(io::read_npy(run / "modes" / "aligned-mean.npy").max().item<double>(), 50);
+  const auto table = report::numbers_of(report::read_csv(run / "ring.csv"));
+  EXPECT_EQ(table.at("sample")[3], 4);
+}
+
 /// One image in several places: aligned it is that image again, whose SD is the noise's, 0.01.
 TEST(RunModes, AlignedMomentsDoNotSeeWhereTheSamplesAre) {
   const auto run = sky_run();

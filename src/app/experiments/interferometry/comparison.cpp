@@ -53,7 +53,7 @@ bool is_apmc(const std::string& method) { return method == "APMC-PnP" || method 
 
 TextTable method_table(const Comparison& comparison) {
   TextTable table{{"method", "PSNR dB", "cross-corr.", "chi2 phases", "chi2 amplitudes", "in 3 SD", "mean SD",
-                   "diameter error uas", "with ring", "seconds"},
+                   "diameter error uas", "with ring", "left out", "seconds"},
                   {}};
   for (const auto& m : comparison.methods)
     table.rows.push_back({m.diverged() ? m.method + " (diverged)" : m.method, cell("{:.2f}", m.average(&Quality::psnr)),
@@ -61,7 +61,8 @@ TextTable method_table(const Comparison& comparison) {
                           cell("{:.2f}", m.average(&Quality::chi2_amplitude)),
                           cell("{:.3f}", m.average(&Quality::coverage)), cell("{:.4f}", m.average(&Quality::sd)),
                           cell("{:.1f}", m.average(&Quality::diameter_error)),
-                          cell("{:.2f}", m.average(&Quality::with_ring)), cell("{:.0f}", m.seconds())});
+                          cell("{:.2f}", m.average(&Quality::with_ring)), cell("{:.2f}", m.average(&Quality::left_out)),
+                          cell("{:.0f}", m.seconds())});
   return table;
 }
 
@@ -104,6 +105,9 @@ std::vector<Check> claims(const Comparison& comparison) {
                         fmt::format("{:.2f} dB against {:.2f} ({}); on {} of {} images", own, other, best->method,
                                     nearer, m.images.size())});
     }
+    const double left_out = m.average(&Quality::left_out);
+    checks.push_back({m.method + ": less than a quarter of the samples fit too badly to be kept", left_out < 0.25,
+                      fmt::format("{:.1f} %", 100 * left_out)});
     const double coverage = m.average(&Quality::coverage);
     checks.push_back({m.method + ": 3 SD hold the truth in 90 % of the pixels or more", coverage >= 0.9,
                       fmt::format("{:.1f} %", 100 * coverage)});

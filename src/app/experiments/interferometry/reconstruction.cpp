@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/experiments/record.h"
+#include "app/run_modes.h"
 #include "diagnostics/alignment.h"
+#include "diagnostics/fitting.h"
 #include "diagnostics/metrics.h"
 #include "diagnostics/ring.h"
 #include "io/file.h"
@@ -23,16 +25,21 @@ using nlohmann::json;
 const double nothing = std::nan("");
 
 /// Mean over the samples of one kind of data.
-double chi2(const std::vector<Misfit>& misfits, const std::string& term) {
-  for (const auto& misfit : misfits)
-    if (misfit.term == term) return misfit.chi2.to(at::kDouble).mean().item<double>();
+double chi2(const std::vector<diagnostics::TermFit>& fits, const Tensor& kept, const std::string& term) {
+  for (const auto& fit : fits)
+    if (fit.term == term) return fit.chi2.index_select(0, kept).mean().item<double>();
   return nothing;
 }
 
-void measure_rings(Quality& quality, const SkyCase& sky, const Tensor& samples) {
+/// The last ones, of which each is of another chain: the others add little, and a ring takes its time.
+constexpr int64_t most_rings = 100;
+
+void measure_rings(Quality& quality, const SkyCase& sky, const Tensor& all) {
   const RingOptions options{.fov = sky.fov};
+  const auto count = std::min(all.size(0), most_rings);
+  const auto samples = all.narrow(0, all.size(0) - count, count);
   double sum = 0, found = 0;
-  for (int64_t i = 0; i < samples.size(0); ++i)
+  for (int64_t i = 0; i < count; ++i)
     if (const auto ring = diagnostics::find_ring(samples[i][0], options)) sum += ring->diameter, ++found;
   const auto own = diagnostics::find_ring(sky.truth[0], options);
   quality.with_ring = found / static_cast<double>(samples.size(0));
@@ -62,7 +69,8 @@ const std::vector<QualityField>& quality_fields() {
                                                 {"sd", &Quality::sd},
                                                 {"diameter", &Quality::diameter},
                                                 {"diameter_error", &Quality::diameter_error},
-                                                {"with_ring", &Quality::with_ring}};
+                                                {"with_ring", &Quality::with_ring},
+                                                {"left_out", &Quality::left_out}};
   return fields;
 }
 
@@ -71,14 +79,18 @@ double cross_correlation(const Tensor& a, const Tensor& b) {
   return ((p * q).sum() / (p.square().sum() * q.square().sum()).sqrt()).item<double>();
 }
 
-Reconstruction judge(const SkyCase& sky, const Tensor& samples) {
+Reconstruction judge(const SkyCase& sky, const Tensor& all) {
   Reconstruction result;
-  result.mean = samples.mean(0);
-  result.diverged = !samples.isfinite().all().item<bool>();
+  result.mean = all.mean(0);
+  result.diverged = !all.isfinite().all().item<bool>();
   if (result.diverged) {
     for (const auto& [name, value] : quality_fields()) result.quality.*value = nothing;
     return result;
   }
+  const auto fits = fits_of(*sky.likelihood, place(all, sky.placement));
+  const auto fitting = diagnostics::fitting_samples(fits);
+  const auto kept = at::tensor(fitting.kept, at::kLong);
+  const auto samples = all.index_select(0, kept);
   const auto most = std::min(samples.size(2), samples.size(3)) / 4;
   const bool one = samples.size(0) == 1;
   const auto aligned = one ? samples : diagnostics::align(samples, most).images;
@@ -93,9 +105,9 @@ Reconstruction judge(const SkyCase& sky, const Tensor& samples) {
   q.ncc = cross_correlation(result.mean, sky.truth);
   q.coverage = one ? nothing : metrics.coverage_3sd;
   q.sd = one ? nothing : metrics.mean_sd;
-  const auto exact = sky.likelihood->misfit(place(samples, sky.placement));
-  q.chi2_phase = chi2(exact, "closure_phase");
-  q.chi2_amplitude = chi2(exact, "log_closure_amplitude");
+  q.left_out = static_cast<double>(fitting.left_out.size()) / static_cast<double>(all.size(0));
+  q.chi2_phase = chi2(fits, kept, "closure_phase");
+  q.chi2_amplitude = chi2(fits, kept, "log_closure_amplitude");
   measure_rings(q, sky, samples);
   return result;
 }

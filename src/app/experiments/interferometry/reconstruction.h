@@ -23,6 +23,8 @@ struct Quality {
   double diameter = 0;                        ///< of the ring, mean over the samples that have one, microarcseconds
   double diameter_error = 0;                  ///< its distance from the truth's
   double with_ring = 0;                       ///< share of the samples
+  double left_out =
+      0;  ///< share of the samples that fit worse than draws of the posterior do; no other number has them
 };
 
 /// Its numbers by name, for files.
@@ -45,8 +47,8 @@ struct Reconstruction {
 /// Of two images, their means taken off: 1 for the same up to brightness and contrast.
 double cross_correlation(const Tensor& a, const Tensor& b);
 
-/// From samples [N, 1, H, W]: moved onto one another, then their mean onto the truth.
-Reconstruction judge(const SkyCase& sky, const Tensor& samples);
+/// From those of all samples, [N, 1, H, W], that fit: moved onto one another, then their mean onto the truth.
+Reconstruction judge(const SkyCase& sky, const Tensor& all);
 
 /// What the last tenth of the steps left, every fifth iterate, of Langevin chains; the last iterate of others.
 struct Sampled {
