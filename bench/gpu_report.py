@@ -54,7 +54,8 @@ def table_of(head, rows):
 def main():
     folder, report, failed = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     tables = {path.stem: read(path) for path in sorted(folder.glob("*.json"))}
-    mine = [t for name, t in tables.items() if t and not name.startswith("eager")]
+    mine = [t for name, t in tables.items() if t and not name.startswith(("eager", "torch"))]
+    training = {name.removeprefix("torch-"): t for name, t in tables.items() if t and name.startswith("torch")}
     eager = [t for name, t in tables.items() if t and name.startswith("eager")]
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     lines = [
@@ -83,6 +84,14 @@ def main():
         rows += [[mode, str(t["batch"]), f"failed: {why}", ""] for mode, why in t["failed"].items()]
     lines += ["", "## PyTorch, the same network in the same run", ""]
     lines += table_of(["mode", "images", "ms", "times Penumbra's"], rows)
+    own = {t["network"]: t["rows"][0]["milliseconds"] for t in mine if t["what"] == "train"}
+    rows = []
+    for name, t in training.items():
+        for mode, time in t["milliseconds"].items():
+            rows.append([name, mode, str(t["batch"]), cell(time, 2), cell(time / own[name] if name in own else None, 2)])
+        rows += [[name, mode, str(t["batch"]), f"failed: {why}", ""] for mode, why in t["failed"].items()]
+    lines += ["", "## PyTorch's training step, eager with autocast, in the same run", ""]
+    lines += table_of(["network", "mode", "images", "ms", "times Penumbra's"], rows)
     report.write_text("\n".join(lines) + "\n")
 
 

@@ -52,6 +52,10 @@ if chosen sanitizer; then
     echo "sanitizer: no compute-sanitizer here"
   fi
 fi
+# The same network's training in PyTorch, beside ours below.
+for name in brain-256 brain-64; do
+  chosen reference && json 120 "torch-$name" python3 bench/eager_training.py "priors/$name.safetensors" 32 2
+done
 for batch in "${batches[@]}"; do
   if chosen bench; then
     json 120 "network-$batch" "$build/penumbra" bench network --arch paper-256 --batch "$batch" --seconds 3 --json

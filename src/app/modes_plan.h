@@ -13,7 +13,7 @@ struct ModesPlan {
   diagnostics::ModeOptions options;
   double perplexity = 20;
   bool only_fitting = false;  ///< samples that the posterior does not have, by their misfit, are left out
-  bool odds = true;  ///< weights from the posterior's score (docs/mode-weights.md), else the shares of samples
+  bool odds = true;           ///< weights from the posterior's score (docs/mode-weights.md), else the shares of samples
   int64_t odds_samples = 100;                    ///< of each mode, at most
   std::optional<diagnostics::RingOptions> ring;  ///< of images of the sky
 };

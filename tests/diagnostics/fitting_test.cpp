@@ -12,8 +12,8 @@ Tensor numbers(std::vector<double> values) { return at::tensor(values, at::kDoub
 
 /// 200 + 100 data: up to 300 (1 + 3 sqrt(2 / 300)), 1.245 a datum.
 TEST(Fitting, LeavesOutWhatNoiseCannotExplain) {
-  const auto found = fitting_samples({{"phases", numbers({1.0, 1.2, 1.4, 0.9, 6.0}), 200},
-                                      {"amplitudes", numbers({1.0, 1.3, 0.9, 1.7, 1.0}), 100}});
+  const auto found = fitting_samples(
+      {{"phases", numbers({1.0, 1.2, 1.4, 0.9, 6.0}), 200}, {"amplitudes", numbers({1.0, 1.3, 0.9, 1.7, 1.0}), 100}});
   EXPECT_NEAR(found.most, 1 + 3 * std::sqrt(2.0 / 300), 1e-12);
   EXPECT_EQ(found.kept, (std::vector<int64_t>{0, 1, 2, 3}));
   EXPECT_EQ(found.left_out, (std::vector<int64_t>{4}));

@@ -105,9 +105,6 @@ std::vector<Check> claims(const Comparison& comparison) {
                         fmt::format("{:.2f} dB against {:.2f} ({}); on {} of {} images", own, other, best->method,
                                     nearer, m.images.size())});
     }
-    const double left_out = m.average(&Quality::left_out);
-    checks.push_back({m.method + ": less than a quarter of the samples fit too badly to be kept", left_out < 0.25,
-                      fmt::format("{:.1f} %", 100 * left_out)});
     const double coverage = m.average(&Quality::coverage);
     checks.push_back({m.method + ": 3 SD hold the truth in 90 % of the pixels or more", coverage >= 0.9,
                       fmt::format("{:.1f} %", 100 * coverage)});
