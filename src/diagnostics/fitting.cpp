@@ -18,6 +18,10 @@ Fitting fitting_samples(const std::vector<TermFit>& fits) {
   }
   Fitting result;
   if (!total.defined() || data == 0) return result;
+  if (total.size(0) < fewest_to_choose_from) {
+    for (int64_t i = 0; i < total.size(0); ++i) result.kept.push_back(i);
+    return result;
+  }
   const double can_be_had = total.quantile(best, 0, false, "lower").item<double>();
   const double most = std::max(data, can_be_had) * (1 + deviations * std::sqrt(2 / data));
   result.most = most / data;

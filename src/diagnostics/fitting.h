@@ -7,8 +7,11 @@ namespace penumbra::diagnostics {
 
 struct Fitting {
   std::vector<int64_t> kept, left_out;  ///< numbers of the samples, in their order
-  double most = 0;                      ///< chi^2 a datum, over all terms, up to which they are kept
+  double most = 0;                      ///< chi^2 a datum, over all terms, up to which they are kept; 0: all are
 };
+
+/// Of fewer samples all are kept: they cannot say what can be had.
+constexpr int64_t fewest_to_choose_from = 8;
 
 /// Annealed chains may end in an optimum that they cannot leave and that fits far worse than others do. With M data a
 /// draw of the posterior has a total chi^2 of about M with an SD of sqrt(2 M) at most. Left out is what lies three such
