@@ -144,15 +144,15 @@ TEST(ModeOdds, PartsOfOneModeAloneHaveNoOdds) {
 TEST(ModeOdds, ATurnedModeIsMappedByTheTurn) {
   constexpr double u = 2;
   auto made = images(0, 0, {40});
-  const auto& first = made.mixture->components()[0];
+  const auto covariance = made.mixture->components()[0].covariance;  // the mixture itself is replaced below
   const auto reversed = at::arange(n - 1, -1, -1, at::kLong);
   const auto mean = at::full({n}, -1, at::kDouble) + 2 * at::arange(n, at::kDouble) / n;
-  const auto turned = first.covariance->dense().index_select(0, reversed).index_select(1, reversed);
+  const auto turned = covariance->dense().index_select(0, reversed).index_select(1, reversed);
   made.mixture = std::make_shared<GaussianMixture>(
       Shape{1, side, side},
-      std::vector<Component>{{1, mean, first.covariance},
+      std::vector<Component>{{1, mean, covariance},
                              {std::exp(u), mean.index_select(0, reversed), Covariance::full(turned)}});
-  const auto spread = [&](uint64_t seed) { return first.covariance->colour(noise(seed, {40, n})); };
+  const auto spread = [&](uint64_t seed) { return covariance->colour(noise(seed, {40, n})); };
   const auto one = (mean + spread(1)).view({-1, 1, side, side}), two = (mean + spread(2)).view({-1, 1, side, side});
   const auto samples = at::cat({one, two.flip({-2, -1})});
   std::vector<int64_t> label(80, 0);
