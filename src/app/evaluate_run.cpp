@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "diagnostics/alignment.h"
 #include "diagnostics/metrics.h"
-#include "diagnostics/tsne.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "report/run_report.h"

@@ -73,7 +73,8 @@ size_t closure_memory(int rows, int phases, int amplitudes) {
 
 const char* closure_pull(const ClosureProblem& p, const ClosureSet& phases, const ClosureSet& amplitudes,
                          const float* V, float* energy, float* pull, CUstream_st* stream) {
-  const size_t bytes = sizeof(float) * (2 * static_cast<size_t>(p.rows) + phases.count + amplitudes.count);
+  // The partial sums are the kernel's own.
+  const size_t bytes = closure_memory(p.rows, phases.count, amplitudes.count) - sizeof(double) * threads;
   pull_kernel<<<p.chains, threads, bytes, stream>>>(p, phases, amplitudes, V, energy, pull);
   return last_error();
 }

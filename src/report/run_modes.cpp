@@ -200,9 +200,7 @@ std::string about_left_out(const json& found) {
   const auto left_out = list_at(found, {"left_out", "samples"});
   if (left_out.empty()) return "";
   return fmt::format(
-      " {} of {} samples are not among them, nor in the run's mean, SD and intervals: their chi2 is above {:.2f} a "
-      "datum, "
-      "which no draw of the posterior has.",
+      " {} of {} samples are not among them: their chi2 is above {:.2f} a datum, which no draw of the posterior has.",
       left_out.size(), text_at(found, {"left_out", "of"}), number_at(found, {"left_out", "chi2_above"}).value_or(NAN));
 }
 

@@ -23,8 +23,8 @@ struct Quality {
   double diameter = 0;                        ///< of the ring, mean over the samples that have one, microarcseconds
   double diameter_error = 0;                  ///< its distance from the truth's
   double with_ring = 0;                       ///< share of the samples
-  double left_out =
-      0;  ///< share of the samples that fit worse than draws of the posterior do; no other number has them
+  /// Share of the samples that fit worse than draws of the posterior do; no other number has them.
+  double left_out = 0;
 };
 
 /// Its numbers by name, for files.
