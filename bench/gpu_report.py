@@ -51,9 +51,37 @@ def table_of(head, rows):
     return [line(head), line(["---"] * len(head))] + [line(row) for row in rows]
 
 
+def precision_lines(table):
+    """Posteriors in short and in long numbers."""
+    head = ["image", "PSNR, bfloat16", "PSNR, float32", "NLL, bfloat16", "NLL, float32"]
+    rows = []
+    for row in table["images"]:
+        short, long = row["bfloat16"], row["float32"]
+        rows.append([str(row["image"])] + [cell(t[key], 3) for key in ("psnr", "nll") for t in (short, long)])
+    most = table["largest_difference"]
+    return [
+        "",
+        f"## Posteriors in bfloat16 and in float32: {table['prior']}, {table['chains']} chains (bench/precision.sh)",
+        "",
+        *table_of(head, rows),
+        "",
+        f"Largest differences: {most['psnr']:.3f} dB, {most['nll']:.4f} in NLL.",
+    ]
+
+
+def likelihood_lines(table):
+    rows = []
+    for row in table["benchmarks"]:
+        name, images = row["name"].split("/")[1], row["name"].split("/")[-2]
+        rows.append([name, images, cell(row["real_time"], 3), cell(row["reference_ms"], 3), cell(row["ratio"], 2)])
+    head = ["what", "images", "ms", "reference, ms", "ratio"]
+    return ["", "## Likelihood of closures, 284 visibilities (bench/interferometry.cpp)", "", *table_of(head, rows)]
+
+
 def main():
     folder, report, failed = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     tables = {path.stem: read(path) for path in sorted(folder.glob("*.json"))}
+    precision, likelihood = tables.pop("precision", None), tables.pop("interferometry", None)
     mine = [t for name, t in tables.items() if t and not name.startswith(("eager", "torch"))]
     training = {name.removeprefix("torch-"): t for name, t in tables.items() if t and name.startswith("torch")}
     eager = [t for name, t in tables.items() if t and name.startswith("eager")]
@@ -92,6 +120,10 @@ def main():
         rows += [[name, mode, str(t["batch"]), f"failed: {why}", ""] for mode, why in t["failed"].items()]
     lines += ["", "## PyTorch's training step, eager with autocast, in the same run", ""]
     lines += table_of(["network", "mode", "images", "ms", "times Penumbra's"], rows)
+    if precision:
+        lines += precision_lines(precision)
+    if likelihood:
+        lines += likelihood_lines(likelihood)
     report.write_text("\n".join(lines) + "\n")
 
 

@@ -2,11 +2,11 @@
 # On a machine with an NVIDIA GPU: builds, checks the kernels, times everything beside PyTorch, and writes
 # bench/gpu_report.md. A part that fails is named and the others go on; the exit code is the number of such parts.
 # scripts/gpu.sh [CMAKE OPTION...]; libraries in unusual places: CMAKE_PREFIX_PATH. PENUMBRA_GPU_PARTS="build tests
-# sanitizer bench reference" chooses parts, PENUMBRA_GPU_BATCHES="50 10" the numbers of images.
+# sanitizer bench reference precision" chooses parts, PENUMBRA_GPU_BATCHES="50 10" the numbers of images.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=build-gpu out=build-gpu/report
-parts=${PENUMBRA_GPU_PARTS:-build tests sanitizer bench reference}
+parts=${PENUMBRA_GPU_PARTS:-build tests sanitizer bench reference precision}
 read -ra batches <<<"${PENUMBRA_GPU_BATCHES:-50 10}"
 kernels='*Cuda*:*cuda*'
 mkdir -p "$out"
@@ -37,8 +37,8 @@ torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)') || exit
 if chosen build; then
   rm -f "$out"/*.json  # of another build
   part 120 configure cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTorch_DIR="$torch/Torch" \
-    -DCMAKE_CUDA_ARCHITECTURES=native "$@"
-  part 900 compile cmake --build "$build" --target penumbra_program penumbra_tests -- -k 0  # every error at once
+    -DCMAKE_CUDA_ARCHITECTURES=native -DPENUMBRA_BENCH=ON "$@"
+  part 900 compile cmake --build "$build" --target penumbra_program penumbra_tests penumbra_bench -- -k 0  # every error at once
 fi
 chosen tests && part 300 tests "$build/tests/penumbra_tests" --gtest_filter="$kernels" --gtest_brief=1
 if chosen sanitizer; then
@@ -68,7 +68,9 @@ if chosen bench; then
   for name in brain-256 brain-64; do
     json 120 "train-$name" "$build/penumbra" bench train --prior "$name" --batch 32 --compute bfloat16 --seconds 3 --json
   done
+  json 60 interferometry "$build/bench/penumbra_bench" --benchmark_filter=cuda --benchmark_format=json
 fi
+chosen precision && json 400 precision bash bench/precision.sh "$build/penumbra" "$out/precision"
 part 30 report python3 bench/gpu_report.py "$out" bench/gpu_report.md "${failed[@]}"
 ((${#failed[@]} == 0)) || printf 'failed: %s\n' "${failed[*]}"
 cat bench/gpu_report.md

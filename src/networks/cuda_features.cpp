@@ -9,6 +9,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <algorithm>
+
 #include "networks/feature_kernels.h"
 #include "networks/kernel_types.h"
 #endif
@@ -26,6 +28,13 @@ Features cuda_add(const Tensor& /*a*/, Tensor /*b*/, const Tensor& /*bias*/, Res
 bool cuda_parts_serve(at::ArrayRef<Features> /*parts*/) { return false; }
 bool cuda_parts_norm_serves(at::ArrayRef<Features> /*parts*/, const NormalizationTerms& /*terms*/) { return false; }
 Tensor cuda_normalise_parts(at::ArrayRef<Features> /*parts*/, const NormalizationTerms& /*terms*/) { refuse(); }
+bool cuda_skip_serves(at::ArrayRef<Features> /*parts*/, const Tensor& /*weight*/, const Features& /*change*/) {
+  return false;
+}
+Features cuda_skip(at::ArrayRef<Features> /*parts*/, const Tensor& /*weight*/, const Tensor& /*bias*/,
+                   const Features& /*change*/) {
+  refuse();
+}
 bool cuda_first_convolution_serves(const Tensor& /*x*/, const Tensor& /*weight*/, const Tensor& /*bias*/,
                                    const Tensor& /*like*/) {
   return false;
@@ -97,13 +106,15 @@ Tensor map_of(at::ArrayRef<Features> parts, const NormalizationTerms& terms) {
   const auto first = sums_of(parts[0]), second = parts.size() > 1 ? sums_of(parts[1]) : Tensor();
   const auto& x = parts[0].value;
   const auto channels = terms.weight.numel();
-  const auto film = terms.film.defined() ? terms.film.contiguous() : Tensor();
+  // A part of a wider tensor is read where it is.
+  const auto film = !terms.film.defined() || terms.film.stride(1) == 1 ? terms.film : terms.film.contiguous();
   auto map = at::empty({x.size(0), channels, 2}, terms.weight.options());
-  require_done(cuda::norm_map(as_int(x.size(0)), as_int(x.size(2) * x.size(3)), part_of(first),
-                              second.defined() ? part_of(second) : cuda::NormPart{nullptr, 0, 0},
-                              {floats_of(terms.weight), floats_of(terms.bias), floats_of(film), as_int(terms.groups),
-                               static_cast<float>(terms.epsilon)},
-                              map.data_ptr<float>(), stream()));
+  require_done(cuda::norm_map(
+      as_int(x.size(0)), as_int(x.size(2) * x.size(3)), part_of(first),
+      second.defined() ? part_of(second) : cuda::NormPart{nullptr, 0, 0},
+      {floats_of(terms.weight), floats_of(terms.bias), floats_of(film), film.defined() ? as_int(film.stride(0)) : 0,
+       as_int(terms.groups), static_cast<float>(terms.epsilon)},
+      map.data_ptr<float>(), stream()));
   return map;
 }
 
@@ -167,6 +178,34 @@ Tensor cuda_normalise_parts(at::ArrayRef<Features> parts, const NormalizationTer
   return y;
 }
 
+bool cuda_skip_serves(at::ArrayRef<Features> parts, const Tensor& weight, const Features& change) {
+  if (!cuda_parts_serve(parts) || !is_plain(change.value)) return false;
+  const auto &x = parts[0].value, &b = change.value;
+  const auto second = parts.size() > 1 ? parts[1].value.size(1) : 0;
+  const bool whole = std::none_of(parts.begin(), parts.end(), [](const Features& f) { return f.bias.defined(); });
+  return whole && cuda::skip_knows(as_int(x.size(1)), as_int(second), element_of(x.scalar_type())) &&
+         b.scalar_type() == x.scalar_type() && b.device() == x.device() && b.size(0) == x.size(0) &&
+         b.size(2) == x.size(2) && b.size(3) == x.size(3) && weight.scalar_type() == x.scalar_type() &&
+         weight.dim() == 4 && weight.size(0) == b.size(1) && weight.size(1) == x.size(1) + second &&
+         weight.size(2) == 1 && weight.size(3) == 1;
+}
+
+Features cuda_skip(at::ArrayRef<Features> parts, const Tensor& weight, const Tensor& bias, const Features& change) {
+  const auto& b = change.value;
+  const c10::cuda::CUDAGuard on(b.device());
+  const auto images = images_of(b);
+  auto sums = empty_sums(b, cuda::skip_chunks(images), b.size(1));
+  const auto part = [&](size_t i) -> cuda::ImagePart {
+    if (i >= parts.size()) return {nullptr, 0};
+    return {parts[i].value.data_ptr(), as_int(parts[i].value.size(1))};
+  };
+  const auto matrix = weight.flatten(1).contiguous();
+  const auto added = change.bias.defined() ? (bias.defined() ? change.bias + bias : change.bias) : bias;
+  require_done(cuda::add_skip(images, part(0), part(1), matrix.data_ptr(), data_of(added), b.data_ptr(),
+                              sums.data_ptr<float>(), stream()));
+  return {b, {}, sums};
+}
+
 bool cuda_first_convolution_serves(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& like) {
   const auto floats = [&](const Tensor& t) {
     return t.is_cuda() && t.device() == x.device() && t.scalar_type() == at::kFloat;
@@ -174,7 +213,8 @@ bool cuda_first_convolution_serves(const Tensor& x, const Tensor& weight, const 
   return !c10::GradMode::is_enabled() && floats(x) && floats(weight) && floats(bias) &&
          kernels_know(like.scalar_type()) && like.suggest_memory_format() == at::MemoryFormat::ChannelsLast &&
          x.dim() == 4 && x.size(1) == 1 && x.numel() > 0 && weight.size(1) == 1 && weight.size(2) == 3 &&
-         weight.size(3) == 3 && weight.size(0) % vector_width == 0 && weight.size(0) <= most_channels;
+         weight.size(3) == 3 && weight.size(0) % vector_width == 0 && weight.size(0) <= most_channels &&
+         cuda::first_convolution_knows(as_int(weight.size(0)), as_int(x.size(3)));
 }
 
 Features cuda_first_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& like) {
@@ -191,8 +231,8 @@ Features cuda_first_convolution(const Tensor& x, const Tensor& weight, const Ten
 
 bool cuda_last_convolution_serves(const Features& x, const NormalizationTerms& terms, const Tensor& weight) {
   return cuda_parts_norm_serves(x, terms) && !x.bias.defined() && terms.activate && terms.resample == Resample::none &&
-         cuda::last_convolution_knows(as_int(x.value.size(1))) && weight.size(0) == 1 &&
-         weight.size(1) == x.value.size(1) && weight.size(2) == 3 && weight.size(3) == 3;
+         cuda::last_convolution_knows(as_int(x.value.size(1)), element_of(x.value.scalar_type())) &&
+         weight.size(0) == 1 && weight.size(1) == x.value.size(1) && weight.size(2) == 3 && weight.size(3) == 3;
 }
 
 Tensor cuda_last_convolution(const Features& x, const NormalizationTerms& terms, const Tensor& weight,
@@ -202,7 +242,7 @@ Tensor cuda_last_convolution(const Features& x, const NormalizationTerms& terms,
   const auto images = images_of(x.value);
   const auto options = x.value.options().dtype(at::kFloat).memory_format({});
   const auto n = x.value.size(0), height = x.value.size(2), width = x.value.size(3);
-  auto products = at::empty({n, height, width, 9}, options), y = at::empty({n, 1, height, width}, options);
+  auto products = at::empty({n, 9, height, width}, options), y = at::empty({n, 1, height, width}, options);
   const auto taps = weight.to(at::kFloat).contiguous(), shift = bias.to(at::kFloat);
   require_done(cuda::last_convolution(images, x.value.data_ptr(), map.data_ptr<float>(), taps.data_ptr<float>(),
                                       shift.data_ptr<float>(), products.data_ptr<float>(), y.data_ptr<float>(),

@@ -18,6 +18,12 @@ bool cuda_parts_norm_serves(at::ArrayRef<Features> parts, const NormalizationTer
 /// normalise(): the parts are never joined.
 Tensor cuda_normalise_parts(at::ArrayRef<Features> parts, const NormalizationTerms& terms);
 
+/// Whether the kernel can add parts mixed by `weight` [out, in, 1, 1] to `change`.
+bool cuda_skip_serves(at::ArrayRef<Features> parts, const Tensor& weight, const Features& change);
+
+/// change + weight parts + bias, in change's memory, rounded once, with its sums.
+Features cuda_skip(at::ArrayRef<Features> parts, const Tensor& weight, const Tensor& bias, const Features& change);
+
 /// Whether the kernel can do a convolution from one channel: 3x3, float32 in, many channels out like `like`.
 bool cuda_first_convolution_serves(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& like);
 

@@ -32,7 +32,8 @@ struct NormPart {
 };
 
 struct NormAffine {
-  const float *weight, *bias, *film;  ///< film, [n, 2 channels], scale then shift, may be null
+  const float *weight, *bias, *film;  ///< film, rows of 2 channels, scale then shift, may be null
+  int film_step;                      ///< numbers between two images' rows
   int groups;
   float epsilon;
 };
@@ -53,6 +54,26 @@ struct NormTarget {
 const char* apply_map(const Images& images, const NormTarget& target, const void* x, const void* shift,
                       const float* map, void* y, CUstream_st* stream);
 
+/// One of the tensors whose channels follow one another in a block's input.
+struct ImagePart {
+  const void* x;
+  int channels;  ///< may be 0
+};
+
+/// Whether `add_skip` knows such parts.
+bool skip_knows(int first_channels, int second_channels, Element element);
+
+/// Chunks of the sums of `add_skip`.
+int skip_chunks(const Images& result);
+
+/// b <- b + weight (first, second) + bias at every pixel, and its sums: weight is [channels, channels of both parts] in
+/// the images' type. `bias` may be null.
+const char* add_skip(const Images& result, const ImagePart& first, const ImagePart& second, const void* weight,
+                     const void* bias, void* b, float* sums, CUstream_st* stream);
+
+/// Whether `first_convolution` knows so many channels of images so wide.
+bool first_convolution_knows(int channels, int width);
+
 /// Chunks of the sums of `first_convolution`.
 int first_chunks(const Images& result);
 
@@ -61,10 +82,10 @@ const char* first_convolution(const Images& result, const float* x, const float*
                               float* sums, CUstream_st* stream);
 
 /// Whether `last_convolution` knows so many channels.
-bool last_convolution_knows(int channels);
+bool last_convolution_knows(int channels, Element element);
 
 /// 3x3, of SiLU(gain x + offset), to one channel, zeros around the image: y [n, height, width], weight [channels, 3,
-/// 3]; float32. `products` is scratch, [n, height, width, 9].
+/// 3]; float32, but that the weights are rounded to x's type. `products` is scratch, [n, 9, height, width].
 const char* last_convolution(const Images& images, const void* x, const float* map, const float* weight,
                              const float* bias, float* products, float* y, CUstream_st* stream);
 

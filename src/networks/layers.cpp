@@ -100,6 +100,13 @@ Tensor Normalization::operator()(at::ArrayRef<Features> parts, const Tensor& fil
   return normalise(parts, {weight, bias, film, groups, activate, epsilon, resample});
 }
 
+Features add_skip(const Convolution& skip, at::ArrayRef<Features> parts, Features change) {
+  if (cuda_skip_serves(parts, skip.weight, change)) return cuda_skip(parts, skip.weight, skip.bias, change);
+  const auto beside = skip.unbiased(parts);
+  if (beside.bias.defined()) change.bias = change.bias + beside.bias;
+  return add_to(beside.value, std::move(change));
+}
+
 Tensor finish(const Normalization& norm, const Convolution& conv, const Features& x) {
   const NormalizationTerms terms{norm.weight, norm.bias, {}, groups, true, epsilon};
   if (conv.stride == 1 && cuda_last_convolution_serves(x, terms, conv.weight))

@@ -41,6 +41,10 @@ struct Normalization {
                     Resample resample = Resample::none) const;
 };
 
+/// skip(parts) + change, rounded once where it is one kernel; change's value, which nothing else may hold, is
+/// overwritten where that is faster.
+Features add_skip(const Convolution& skip, at::ArrayRef<Features> parts, Features change);
+
 /// conv(norm(x)), where the network ends: in float32 where it is one kernel.
 Tensor finish(const Normalization& norm, const Convolution& conv, const Features& x);
 

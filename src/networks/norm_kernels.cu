@@ -8,19 +8,13 @@ namespace {
 
 template <typename T>
 __global__ void sum_groups(NormProblem p, const T* __restrict__ x, float* statistics) {
-  extern __shared__ float shared[];
+  extern __shared__ __align__(16) float shared[];
   const Place at = place(p.channels, p.pixels);
   const T* image = x + static_cast<size_t>(blockIdx.y) * p.pixels * p.channels + at.column * lanes;
   Eight sum{}, square{};
-#pragma unroll 4
-  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
-    const Eight v = load(image + static_cast<size_t>(pixel) * p.channels);
-#pragma unroll
-    for (int i = 0; i < lanes; ++i) {
-      sum.at[i] += v.at[i];
-      square.at[i] += v.at[i] * v.at[i];
-    }
-  }
+  for_pixels<4>(
+      at, [&](int pixel) { return load_raw(image + static_cast<size_t>(pixel) * p.channels); },
+      [&](int, const Raw<T>& raw) { accumulate(widen(raw), sum, square); });
   sum_rows(at, sum, square, shared);
   const int width = p.channels / p.groups;
   for (int cell = threadIdx.x; cell < 2 * p.groups; cell += blockDim.x) {
@@ -33,17 +27,17 @@ __global__ void sum_groups(NormProblem p, const T* __restrict__ x, float* statis
 
 /// Mean and 1/SD of each group of image n, from the chunks' sums, into shared[0 .. 2 groups).
 __device__ void read_moments(const NormProblem& p, const float* statistics, int n, int chunks, float* shared) {
+  auto* cells = reinterpret_cast<float2*>(shared);
+  const auto* image = reinterpret_cast<const float2*>(statistics) + static_cast<size_t>(n) * chunks * p.groups;
+  const int shares = shares_of(p.groups);
+  for (int item = threadIdx.x; item < p.groups * shares; item += blockDim.x)
+    cells[item] = sum_share(image + item % p.groups, p.groups, chunks, item / p.groups, shares);
+  add_shares(cells, p.groups, shares);
+  const float count = static_cast<float>(p.pixels) * (p.channels / p.groups);
   for (int group = threadIdx.x; group < p.groups; group += blockDim.x) {
-    float sum = 0, square = 0;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const float* cell = statistics + ((static_cast<size_t>(n) * chunks + chunk) * p.groups + group) * 2;
-      sum += cell[0];
-      square += cell[1];
-    }
-    const float count = static_cast<float>(p.pixels) * (p.channels / p.groups);
+    const auto [sum, square] = cells[group];
     const float mean = sum / count;
-    shared[2 * group] = mean;
-    shared[2 * group + 1] = rsqrtf(fmaxf(square / count - mean * mean, 0.f) + p.epsilon);
+    cells[group] = {mean, rsqrtf(fmaxf(square / count - mean * mean, 0.f) + p.epsilon)};
   }
   __syncthreads();
 }
@@ -65,32 +59,34 @@ __device__ Affine affine(const NormProblem& p, const float* weight, const float*
 template <typename T>
 __global__ void apply(NormProblem p, const T* __restrict__ x, const float* weight, const float* bias, const float* film,
                       T* __restrict__ y, const float* statistics) {
-  extern __shared__ float shared[];
+  extern __shared__ __align__(16) float shared[];
   const int n = blockIdx.y;
   const Place at = place(p.channels, p.pixels);
   // The statistics have as many chunks as this launch.
   read_moments(p, statistics, n, gridDim.x, shared);
-  Eight gain, offset;
+  Map f;
 #pragma unroll
   for (int i = 0; i < lanes; ++i) {
     const int channel = at.column * lanes + i, group = channel / (p.channels / p.groups);
     const Affine z = affine(p, weight, bias, film, n, channel);
-    gain.at[i] = z.gain * shared[2 * group + 1];
-    offset.at[i] = z.offset - shared[2 * group] * gain.at[i];
+    f.gain.at[i] = z.gain * shared[2 * group + 1];
+    f.offset.at[i] = z.offset - shared[2 * group] * f.gain.at[i];
   }
   const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
-#pragma unroll 2
-  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
-    const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
-    Eight v = load(x + cell);
-#pragma unroll
-    for (int i = 0; i < lanes; ++i) {
-      const float z = gain.at[i] * v.at[i] + offset.at[i];
-      v.at[i] = p.activate ? z * sigmoid(z) : z;
-    }
-    store(y + cell, v);
-  }
+  for_pixels<4>(
+      at, [&](int pixel) { return load_raw(x + start + static_cast<size_t>(pixel) * p.channels); },
+      [&](int pixel, const Raw<T>& raw) {
+        const Eight v = widen(raw);
+        store(y + start + static_cast<size_t>(pixel) * p.channels,
+              p.activate ? f.template apply<true>(v) : f.template apply<false>(v));
+      });
 }
+
+/// x and the gradient of y as they lie in memory.
+template <typename T>
+struct Pair {
+  Raw<T> x, dy;
+};
 
 /// A thread's channels in the backward pass.
 struct Channels {
@@ -120,9 +116,9 @@ __device__ float through_activation(const NormProblem& p, float z, float dy) {
 }
 
 template <typename T>
-__global__ void sum_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
-                              const float* film, const float* statistics, float* partial) {
-  extern __shared__ float shared[];
+__global__ void sum_gradients(NormProblem p, const T* __restrict__ x, const T* __restrict__ dy, const float* weight,
+                              const float* bias, const float* film, const float* statistics, float* partial) {
+  extern __shared__ __align__(16) float shared[];
   const Place at = place(p.channels, p.pixels);
   const int n = blockIdx.y;
   read_moments(p, statistics, n, gridDim.x, shared);
@@ -130,9 +126,12 @@ __global__ void sum_gradients(NormProblem p, const T* x, const T* dy, const floa
   __syncthreads();
   const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
   Eight shift{}, gain{};
-  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
+  const auto read = [&](int pixel) -> Pair<T> {
     const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
-    const Eight v = load(x + cell), d = load(dy + cell);
+    return {load_raw(x + cell), load_raw(dy + cell)};
+  };
+  for_pixels<2>(at, read, [&](int, const Pair<T>& pair) {
+    const Eight v = widen(pair.x), d = widen(pair.dy);
 #pragma unroll
     for (int i = 0; i < lanes; ++i) {
       const float normal = (v.at[i] - c.mean.at[i]) * c.inverse_sd.at[i];
@@ -140,7 +139,7 @@ __global__ void sum_gradients(NormProblem p, const T* x, const T* dy, const floa
       shift.at[i] += dz;
       gain.at[i] += dz * normal;
     }
-  }
+  });
   sum_rows(at, shift, gain, shared);
   float* out = partial + (static_cast<size_t>(n) * gridDim.x + blockIdx.x) * p.channels * 2;
   for (int cell = threadIdx.x; cell < 2 * p.channels; cell += blockDim.x) out[cell] = shared[cell];
@@ -157,9 +156,10 @@ __global__ void add_chunks(NormProblem p, int chunks, const float* partial, floa
 
 /// dx = (gain dz - mean(gain dz) - normalised * mean(gain dz normalised)) / SD, means over the group.
 template <typename T>
-__global__ void apply_gradients(NormProblem p, const T* x, const T* dy, const float* weight, const float* bias,
-                                const float* film, const float* statistics, const float* sums, T* dx) {
-  extern __shared__ float shared[];
+__global__ void apply_gradients(NormProblem p, const T* __restrict__ x, const T* __restrict__ dy, const float* weight,
+                                const float* bias, const float* film, const float* statistics, const float* sums,
+                                T* __restrict__ dx) {
+  extern __shared__ __align__(16) float shared[];
   const Place at = place(p.channels, p.pixels);
   const int n = blockIdx.y, width = p.channels / p.groups;
   read_moments(p, statistics, n, gridDim.x, shared);
@@ -178,10 +178,13 @@ __global__ void apply_gradients(NormProblem p, const T* x, const T* dy, const fl
   __syncthreads();
   const Channels c = channels_of(p, at, weight, bias, film, shared);
   const size_t start = static_cast<size_t>(n) * p.pixels * p.channels + at.column * lanes;
-  for (int pixel = at.first + at.row; pixel < at.last; pixel += at.rows) {
+  const auto read = [&](int pixel) -> Pair<T> {
     const size_t cell = start + static_cast<size_t>(pixel) * p.channels;
-    Eight v = load(x + cell);
-    const Eight d = load(dy + cell);
+    return {load_raw(x + cell), load_raw(dy + cell)};
+  };
+  for_pixels<2>(at, read, [&](int pixel, const Pair<T>& pair) {
+    Eight v = widen(pair.x);
+    const Eight d = widen(pair.dy);
 #pragma unroll
     for (int i = 0; i < lanes; ++i) {
       const float* mean = means + 2 * ((at.column * lanes + i) / width);
@@ -189,8 +192,8 @@ __global__ void apply_gradients(NormProblem p, const T* x, const T* dy, const fl
       const float dz = through_activation(p, c.gain.at[i] * normal + c.offset.at[i], d.at[i]);
       v.at[i] = c.inverse_sd.at[i] * (c.gain.at[i] * dz - mean[0] - normal * mean[1]);
     }
-    store(dx + cell, v);
-  }
+    store(dx + start + static_cast<size_t>(pixel) * p.channels, v);
+  });
 }
 
 struct Launch {
@@ -200,8 +203,8 @@ struct Launch {
 };
 
 Launch launch(const NormProblem& p) {
-  const size_t floats = static_cast<size_t>(2) * (p.channels > 2 * p.groups ? p.channels : 2 * p.groups);
-  return {dim3(norm_chunks(p), p.n), p.channels / lanes * rows_of(p.channels), floats * sizeof(float)};
+  const size_t moments = sizeof(float) * 4 * p.groups, sums = sums_memory(p.channels);
+  return {dim3(norm_chunks(p), p.n), threads_of(p.channels), moments > sums ? moments : sums};
 }
 
 template <typename T>

@@ -136,13 +136,44 @@ UNet::UNet(const UNetOptions& options, const ParameterSource& source) : options_
     }
   out_norm_ = Normalization(source, "out.0", build.channels);
   out_conv_ = Convolution(source, "out.2", build.channels, options.out_channels, 3, Initial::zero);
+  // Weights that are trained are not copied: the copies would stay what they were.
+  if (embed_in_ && embed_in_->weight.is_cuda() && !embed_in_->weight.requires_grad()) join_films();
 }
 
-Features UNet::ResidualBlock::operator()(at::ArrayRef<Features> parts, const Tensor& condition, bool drop) const {
+void UNet::join_films() {
+  std::vector<ResidualBlock*> blocks;
+  const auto collect = [&](Stage& stage) {
+    for (auto& layer : stage)
+      if (layer.block) blocks.push_back(&*layer.block);
+  };
+  for (auto& stage : down_) collect(stage);
+  collect(middle_);
+  for (auto& stage : up_) collect(stage);
+  std::vector<Tensor> weights, biases;
+  int64_t start = 0;
+  for (auto* block : blocks) {
+    weights.push_back(block->embedding->weight);
+    biases.push_back(block->embedding->bias);
+    block->film_start = start;
+    start += weights.back().size(0);
+  }
+  films_ = Linear();
+  films_->weight = at::cat(weights);
+  films_->bias = at::cat(biases);
+  // The blocks' own are parts of it from now on: no memory is used twice.
+  for (auto* block : blocks) {
+    const auto rows = block->embedding->weight.size(0);
+    block->embedding->weight = films_->weight.narrow(0, block->film_start, rows);
+    block->embedding->bias = films_->bias.narrow(0, block->film_start, rows);
+  }
+}
+
+Features UNet::ResidualBlock::operator()(at::ArrayRef<Features> parts, const Condition& condition, bool drop) const {
   auto h = in_conv.unbiased(in_norm(parts, {}, true, resample));
   Tensor film;
   if (embedding) {
-    const auto shift = (*embedding)(condition);
+    const auto shift = condition.films.defined() ? condition.films.narrow(1, film_start, embedding->bias.size(0))
+                                                 : (*embedding)(condition.embedding);
     if (scale_shift)
       film = shift;
     else
@@ -151,17 +182,15 @@ Features UNet::ResidualBlock::operator()(at::ArrayRef<Features> parts, const Ten
   auto activated = out_norm(h, film);
   if (drop && dropout > 0) activated = at::dropout(activated, dropout, true);
   auto change = out_conv.unbiased(activated);
+  if (skip) return add_skip(*skip, parts, std::move(change));
   // Blocks that resample keep their channels, and read one tensor.
-  if (!skip) return add_to(parts[0].value, change, resample);
-  const auto beside = skip->unbiased(parts);
-  if (beside.bias.defined()) change.bias = change.bias + beside.bias;
-  return add_to(beside.value, change);
+  return add_to(parts[0].value, std::move(change), resample);
 }
 
-Features UNet::run(const Stage& stage, std::vector<Features> parts, const Tensor& embedding, bool drop) {
+Features UNet::run(const Stage& stage, std::vector<Features> parts, const Condition& condition, bool drop) {
   for (const auto& layer : stage) {
     if (layer.block) {
-      parts = {(*layer.block)(parts, embedding, drop)};
+      parts = {(*layer.block)(parts, condition, drop)};
     } else if (layer.attention) {
       parts = {(*layer.attention)(parts[0])};
     } else {
@@ -176,29 +205,30 @@ Features UNet::run(const Stage& stage, std::vector<Features> parts, const Tensor
   return parts[0];
 }
 
-/// SiLU of the embedding, which is all that the residual blocks use of it.
-Tensor UNet::embed(const Tensor& condition, const Tensor& labels) const {
+/// SiLU of the embedding is all that the residual blocks use of it.
+UNet::Condition UNet::embed(const Tensor& condition, const Tensor& labels) const {
   if (!embed_in_) return {};
   const auto features = fourier_.defined() ? fourier_features(condition, fourier_)
                                            : timestep_features(condition, options_.model_channels);
   auto embedding = (*embed_out_)(at::silu((*embed_in_)(features)));
   if (label_table_.defined()) embedding = embedding + label_table_.index_select(0, labels);
-  return at::silu(embedding);
+  embedding = at::silu(embedding);
+  return {embedding, films_ ? (*films_)(embedding) : Tensor()};
 }
 
 Tensor UNet::operator()(const NetworkInput& input) const {
-  const auto embedding = embed(input.condition, input.labels);
+  const auto condition = embed(input.condition, input.labels);
   // From here on in the type and memory format of the other weights; an image of one channel does not tell its own.
   const auto& weight = down_[1][0].block->in_conv.weight;
   auto h = down_[0][0].conv->into(input.x, weight);
   std::vector<Features> skips{h};
   for (size_t i = 1; i < down_.size(); ++i) {
-    h = run(down_[i], {h}, embedding, input.drop);
+    h = run(down_[i], {h}, condition, input.drop);
     skips.push_back(h);
   }
-  h = run(middle_, {h}, embedding, input.drop);
+  h = run(middle_, {h}, condition, input.drop);
   for (const auto& stage : up_) {
-    h = run(stage, side_by_side(h, skips.back()), embedding, input.drop);
+    h = run(stage, side_by_side(h, skips.back()), condition, input.drop);
     skips.pop_back();
   }
   return finish(out_norm_, out_conv_, h);

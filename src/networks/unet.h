@@ -58,6 +58,12 @@ class UNet : public Network {
   std::optional<double> operations(int64_t height, int64_t width) const override;
 
  private:
+  /// What the noise level says to the blocks.
+  struct Condition {
+    Tensor embedding;  ///< activated
+    Tensor films;      ///< undefined, or every block's layer of it: one product instead of many small ones
+  };
+
   struct ResidualBlock {
     Resample resample = Resample::none;
     bool scale_shift = false;
@@ -65,9 +71,10 @@ class UNet : public Network {
     Normalization in_norm, out_norm;
     Convolution in_conv, out_conv;
     std::optional<Linear> embedding;
+    int64_t film_start = 0;  ///< of the block's part of all blocks' embeddings
     std::optional<Convolution> skip;
     /// `parts` are the input's channels, one after the other.
-    Features operator()(at::ArrayRef<Features> parts, const Tensor& embedding, bool drop) const;
+    Features operator()(at::ArrayRef<Features> parts, const Condition& condition, bool drop) const;
   };
 
   /// One of the three, as the official list of modules holds them.
@@ -82,12 +89,14 @@ class UNet : public Network {
   /// What `build` keeps while it walks down and up again.
   struct Builder;
 
-  Tensor embed(const Tensor& condition, const Tensor& labels) const;
-  static Features run(const Stage& stage, std::vector<Features> parts, const Tensor& embedding, bool drop);
+  /// Puts the blocks' layers of the embedding one below the other.
+  void join_films();
+  Condition embed(const Tensor& condition, const Tensor& labels) const;
+  static Features run(const Stage& stage, std::vector<Features> parts, const Condition& condition, bool drop);
 
   UNetOptions options_;
   Tensor fourier_, label_table_;
-  std::optional<Linear> embed_in_, embed_out_;
+  std::optional<Linear> embed_in_, embed_out_, films_;
   std::vector<Stage> down_, up_;
   Stage middle_;
   Normalization out_norm_;

@@ -103,20 +103,50 @@ TEST_P(CudaFeatures, PointwiseConvolutionOfPartsIsThatOfFloat64) {
   EXPECT_LT(test::relative_error(found.value.to(at::kDouble), expected), tolerance());
 }
 
+TEST_P(CudaFeatures, SkipIsThatOfFloat64) {
+  struct Case {
+    int64_t n, first, second, out, height, width;
+  };
+  for (const auto& c : {Case{2, 64, 64, 64, 16, 16}, Case{3, 32, 0, 40, 7, 9}, Case{1, 128, 128, 128, 32, 24},
+                        Case{2, 512, 256, 264, 8, 8}, Case{1, 32, 96, 8, 1, 1}, Case{5, 256, 0, 512, 11, 13}})
+    for (const bool biased : {false, true}) {
+      std::vector<Features> parts{{random({c.n, c.first, c.height, c.width})}};
+      if (c.second > 0) parts.push_back({random({c.n, c.second, c.height, c.width})});
+      Convolution skip;
+      skip.weight = random({c.out, c.first + c.second, 1, 1}, 0.1);
+      skip.bias = random({c.out});
+      const Features change{random({c.n, c.out, c.height, c.width}), biased ? random({c.out}) : Tensor()};
+      auto joined = parts[0].value;
+      if (c.second > 0) joined = at::cat({joined, parts[1].value}, 1);
+      auto expected = change.value.to(at::kDouble) +
+                      at::conv2d(joined.to(at::kDouble), skip.weight.to(at::kDouble), skip.bias.to(at::kDouble));
+      if (biased) expected = expected + change.bias.to(at::kDouble).reshape({1, -1, 1, 1});
+      ASSERT_EQ(cuda_skip_serves(parts, skip.weight, change), GetParam() != at::kFloat);
+      if (GetParam() == at::kFloat) continue;
+      const auto found = cuda_skip(parts, skip.weight, skip.bias, change);
+      EXPECT_TRUE(found.value.is_contiguous(at::MemoryFormat::ChannelsLast));
+      // The two biases are added to one short number before.
+      EXPECT_LT(test::relative_error(found.value.to(at::kDouble), expected), tolerance()) << c.first << ' ' << c.out;
+      EXPECT_LT(test::relative_error(summed(found), moments(expected)), biased ? tolerance() : 1e-5) << c.out;
+    }
+}
+
 TEST_P(CudaFeatures, LastConvolutionIsThatOfFloat64) {
   const auto floats = [](const Tensor& t) { return t.to(at::kFloat); };
-  for (const Shape& shape : {Shape{2, 64, 16, 16}, Shape{3, 128, 7, 9}, Shape{1, 32, 1, 1}, Shape{2, 256, 3, 40}}) {
+  for (const Shape& shape :
+       {Shape{2, 64, 16, 16}, Shape{3, 128, 7, 9}, Shape{1, 32, 1, 1}, Shape{2, 256, 3, 40}, Shape{2, 96, 33, 5}}) {
     const auto x = random(shape, 1.7), weight = random({1, shape[1], 3, 3}, 0.1), bias = random({1});
     const NormalizationTerms terms{floats(random({shape[1]})) + 1, floats(random({shape[1]})), {}, 32, true};
     auto exact = terms;
     for (auto* t : {&exact.weight, &exact.bias}) *t = t->to(at::kDouble);
-    ASSERT_TRUE(cuda_last_convolution_serves({x}, terms, weight)) << describe(shape);
+    ASSERT_EQ(cuda_last_convolution_serves({x}, terms, weight), GetParam() != at::kFloat) << describe(shape);
+    if (GetParam() == at::kFloat) continue;
     const auto found = cuda_last_convolution({x}, terms, weight, bias);
     EXPECT_EQ(found.scalar_type(), at::kFloat);
     const auto expected =
         at::conv2d(normalise_plainly(x.to(at::kDouble), exact), weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
-    // Nothing but x and the weights is short.
-    EXPECT_LT(test::relative_error(found.to(at::kDouble), expected), 2e-5) << describe(shape);
+    // Nothing but x and the weights is short; an activation is two short numbers.
+    EXPECT_LT(test::relative_error(found.to(at::kDouble), expected), 3e-5) << describe(shape);
   }
 }
 
