@@ -205,7 +205,7 @@ TEST(CudaScore, OfAShippedPriorIsThatOfFloat32) {
   for (double sigma = 10; sigma > 0.01; sigma *= 0.8) image = exact->denoise(image + 0.5 * sigma * noise, sigma);
   for (const auto& [sigma, most] : {std::pair{0.01, 0.02}, {0.02, 0.01}, {0.1, 0.01}}) {
     const auto x = image + sigma * noise;
-    EXPECT_LT(test::relative_error(fast->score(x, sigma).cpu(), exact->score(x, sigma).cpu()), most) << sigma;
+    EXPECT_LT(test::relative_distance(fast->score(x, sigma).cpu(), exact->score(x, sigma).cpu()), most) << sigma;
   }
 }
 

@@ -46,7 +46,9 @@ TEST_P(ShippedPriors, HasACardAPictureAndItsConfiguration) {
 }
 
 TEST_P(ShippedPriors, SaysHowFarItsImagesStray) {
-  EXPECT_LE(fs::file_size(fs::path(file).replace_extension("sd.json")), 40e3);
+  // Headers of late hold it themselves.
+  const auto beside = fs::path(file).replace_extension("sd.json");
+  if (fs::exists(beside)) EXPECT_LE(fs::file_size(beside), 40e3);
   const auto network = prior();
   const auto stored = stored_pixel_sd(*network);
   ASSERT_TRUE(stored);
@@ -105,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Every, ShippedPriors,
                          testing::Values(Shipped{"face-64", {1, 64, 64}, ""}, Shipped{"brain-64", {1, 64, 64}, ""},
                                          Shipped{"face-128", {1, 128, 128}, "data/face128/test"},
                                          Shipped{"brain-256", {1, 256, 256}, "data/brain256/test"},
-                                         Shipped{"blackhole-64", {1, 64, 64}, "", 0}));
+                                         Shipped{"blackhole-64", {1, 64, 64}, "", 0},
+                                         Shipped{"blackhole-64-small", {1, 64, 64}, "", 0}));
 
 }  // namespace
 }  // namespace penumbra

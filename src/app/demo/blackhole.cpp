@@ -22,7 +22,7 @@ constexpr auto like_m87 =
 
 constexpr auto blackhole_configuration =
     R"(# penumbra demo: a black hole like M87's, seen by the Event Horizon Telescope, from closures alone.
-prior: {{kind: network, name: blackhole-64}}
+prior: {{kind: network, name: blackhole-64-small}}
 likelihood:
   kind: interferometry
   data: {{file: inputs/observation.uvfits}}

@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/experiments/interferometry/comparison.h"
+#include "core/yaml.h"
 #include "io/file.h"
 #include "io/image.h"
 #include "report/number.h"
@@ -26,7 +27,9 @@ TextTable settings_table(const Comparison& comparison) {
   TextTable table{{"method", "settings on the first image", "steps", "chains"}, {}};
   for (const auto& m : comparison.methods) {
     const auto& first = m.images.front();
-    table.rows.push_back({m.method, first.sampler, std::to_string(first.steps), std::to_string(first.chains)});
+    // The dirty image has none.
+    const auto settings = first.sampler.empty() ? "" : yaml::format_flow(*yaml::parse(first.sampler, m.method));
+    table.rows.push_back({m.method, settings, std::to_string(first.steps), std::to_string(first.chains)});
   }
   return table;
 }
