@@ -156,13 +156,11 @@ ModelVisibilities InterferometryLikelihood::visibilities(const Tensor& x) const 
   const auto pixels = flat(x);
   auto V = A_.apply(pixels);
   if (black_ != 0) V = V - black_ * A_.of_ones();
-  return model(V, jy_per_unit_ * (pixels - black_).sum(1));
+  return model(V, jy_per_unit_ * (black_ != 0 ? pixels - black_ : pixels).sum(1));
 }
 
 ModelVisibilities InterferometryLikelihood::model(const Tensor& V, Tensor flux) const {
-  const auto m = A_.rows();
-  ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), std::move(flux), {}, {}};
-  model.square = model.re.square().addcmul_(model.im, model.im).add_(softening_);
+  ModelVisibilities model(V, std::move(flux), softening_);
   if (kernel_) model.closures = (*kernel_)(V);
   return model;
 }

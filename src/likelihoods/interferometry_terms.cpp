@@ -87,7 +87,7 @@ class LogClosureAmplitudeTerm final : public InterferometryTerm {
   }
 
  private:
-  Tensor difference(const ModelVisibilities& V) const { return sums_.over_legs(0.5 * V.square.log()) - y_; }
+  Tensor difference(const ModelVisibilities& V) const { return sums_.over_legs(0.5 * V.square().log()) - y_; }
 
   ClosureSums sums_;
   Tensor y_;
@@ -101,11 +101,11 @@ class AmplitudeTerm final : public InterferometryTerm {
         precision_(inverse_variances(observation, placement)),
         a_(place(at::tensor(amplitudes, at::kDouble).unsqueeze(1), placement)) {}
   Tensor energy(const ModelVisibilities& V) const override {
-    return 0.5 * (precision_ * (V.square.sqrt() - a_).square()).sum(0);
+    return 0.5 * (precision_ * (V.square().sqrt() - a_).square()).sum(0);
   }
   /// d|V| = |V| d log|V|.
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
-    const auto size = V.square.sqrt();
+    const auto size = V.square().sqrt();
     add(pull.log_amplitude, weight * precision_ * (size - a_) * size);
   }
 
@@ -149,16 +149,27 @@ class FluxTerm final : public InterferometryTerm {
 
 }  // namespace
 
+ModelVisibilities::ModelVisibilities(const Tensor& V, Tensor flux, double softening)
+    : re(V.narrow(0, 0, V.size(0) / 2)),
+      im(V.narrow(0, V.size(0) / 2, V.size(0) / 2)),
+      flux(std::move(flux)),
+      softening(softening) {}
+
+const Tensor& ModelVisibilities::square() const {
+  if (!square_.defined()) square_ = re.square().addcmul_(im, im).add_(softening);
+  return square_;
+}
+
 /// arg V has the slope (-im, re) / |V|^2, log|V| the slope (re, im) / |V|^2.
 Tensor Pull::on(const ModelVisibilities& V) const {
   Tensor on_re, on_im;
   if (log_amplitude.defined()) {
-    const auto q = log_amplitude / V.square;
+    const auto q = log_amplitude / V.square();
     on_re = q * V.re;
     on_im = q * V.im;
   }
   if (phase.defined()) {
-    const auto q = phase / V.square;
+    const auto q = phase / V.square();
     add(on_re, -q * V.im);
     add(on_im, q * V.re);
   }

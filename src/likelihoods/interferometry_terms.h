@@ -14,10 +14,19 @@ namespace penumbra {
 
 /// What an image looks like to the interferometer, rows by chains.
 struct ModelVisibilities {
-  Tensor re, im;  ///< [m, chains], Jy
-  Tensor flux;    ///< [chains], Jy: the sum of all pixels
-  Tensor square;  ///< |V|^2 + eps^2: at a null neither logarithm nor phase has a slope
+  Tensor re, im;                                      ///< [m, chains], Jy
+  Tensor flux;                                        ///< [chains], Jy: the sum of all pixels
+  double softening = 0;                               ///< eps^2
   std::optional<CudaClosures::Result> closures = {};  ///< where one kernel does all closure terms
+
+  /// `V` is [2 m, chains], real parts above imaginary ones.
+  ModelVisibilities(const Tensor& V, Tensor flux, double softening);
+
+  /// |V|^2 + eps^2: at a null neither logarithm nor phase has a slope. Made when it is asked for: a kernel does not.
+  const Tensor& square() const;
+
+ private:
+  mutable Tensor square_;
 };
 
 /// dE / d(each of these), [m, chains]; what no term touches stays undefined.

@@ -81,8 +81,7 @@ TEST_F(Bimodal, OptimaFromBothMeans) {
     const auto xi = app::interferometry::minimise(
         [&](const Tensor& xi) {
           const auto V = (V_mean + AF.matmul(xi)).unsqueeze(1);
-          ModelVisibilities model{V.narrow(0, 0, m), V.narrow(0, m, m), flux_mean + flux_of_F.dot(xi).view({1}), {}};
-          model.square = model.re.square() + model.im.square() + 1e-16;
+          const ModelVisibilities model(V, flux_mean + flux_of_F.dot(xi).view({1}), 1e-16);
           Pull pull;
           double g = 0;
           for (const auto& term : terms) {

@@ -48,7 +48,9 @@ TEST_P(ShippedPriors, HasACardAPictureAndItsConfiguration) {
 TEST_P(ShippedPriors, SaysHowFarItsImagesStray) {
   // Headers of late hold it themselves.
   const auto beside = fs::path(file).replace_extension("sd.json");
-  if (fs::exists(beside)) EXPECT_LE(fs::file_size(beside), 40e3);
+  if (fs::exists(beside)) {
+    EXPECT_LE(fs::file_size(beside), 40e3);
+  }
   const auto network = prior();
   const auto stored = stored_pixel_sd(*network);
   ASSERT_TRUE(stored);

@@ -37,7 +37,7 @@ observation: {observation}
 )";
 
 std::string blackhole_text(bool quick, uint64_t seed) {
-  return fmt::format(blackhole_configuration, fmt::arg("steps", quick ? 60 : 200), fmt::arg("chains", quick ? 2 : 8),
+  return fmt::format(blackhole_configuration, fmt::arg("steps", quick ? 60 : 400), fmt::arg("chains", quick ? 2 : 8),
                      fmt::arg("seed", seed), fmt::arg("observation", observation));
 }
 

@@ -44,11 +44,7 @@ class CoordinateLikelihood final : public Likelihood {
 
  private:
   ModelVisibilities model(const Tensor& u) const {
-    const auto V = offset_ + B_.mm(flat(u).t());
-    const auto m = V.size(0) / 2;
-    ModelVisibilities seen{V.narrow(0, 0, m), V.narrow(0, m, m), flux_offset_ + flat(u).mv(flux_), {}};
-    seen.square = seen.re.square() + seen.im.square() + softening;
-    return seen;
+    return {offset_ + B_.mm(flat(u).t()), flux_offset_ + flat(u).mv(flux_), softening};
   }
   Tensor do_value(const Tensor& u) const override {
     const auto V = model(u);
