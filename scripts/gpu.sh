@@ -43,9 +43,11 @@ fi
 chosen tests && part 300 tests "$build/tests/penumbra_tests" --gtest_filter="$kernels" --gtest_brief=1
 if chosen sanitizer; then
   if command -v compute-sanitizer >/dev/null; then
-    # The tests of single kernels: whole networks would take too long under it.
+    # The tests of single kernels, and of our kernels alone: all others would take too long under it.
+    ours=()
+    compute-sanitizer --help 2>&1 | grep -q -e --kernel-regex && ours=(--kernel-regex kns=penumbra)
     for tool in memcheck racecheck; do
-      part 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 \
+      part 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" "${ours[@]}" --error-exitcode 9 \
         "$build/tests/penumbra_tests" --gtest_filter='*CudaNorm*:*CudaFeatures*:*Langevin*' --gtest_brief=1
     done
   else

@@ -130,10 +130,18 @@ Tensor NetworkScore::do_score_held(const Tensor& x, const Tensor& sigma) const {
   return score_at(x, (scale_ * sigma).to(at::kFloat).expand({x.size(0)}));
 }
 
-Tensor NetworkScore::do_denoise(const Tensor& x, double sigma, const Cursor& /*at*/) const {
-  const auto [images, sigmas, labels] = given(x, same_for_all(x, sigma));
-  const auto denoised = loaded_.network.denoise(images, sigmas, labels).to(x.scalar_type());
+Tensor NetworkScore::denoise_at(const Tensor& x, const Tensor& sigmas) const {
+  const auto [images, levels, labels] = given(x, sigmas);
+  const auto denoised = loaded_.network.denoise(images, levels, labels).to(x.scalar_type());
   return scale_ == 1 && offset_ == 0 ? denoised : (denoised - offset_) / scale_;
+}
+
+Tensor NetworkScore::do_denoise(const Tensor& x, double sigma, const Cursor& /*at*/) const {
+  return denoise_at(x, same_for_all(x, sigma));
+}
+
+Tensor NetworkScore::do_denoise_each(const Tensor& x, const std::vector<double>& sigmas, const Cursor& /*at*/) const {
+  return denoise_at(x, (scale_ * at::tensor(sigmas, at::kDouble)).to(x.device(), at::kFloat));
 }
 
 std::optional<std::string> network_compute(const Score& prior) {

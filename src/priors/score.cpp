@@ -10,6 +10,20 @@
 #include "priors/inexact.h"
 
 namespace penumbra {
+namespace {
+
+/// `denoise` with its derivative, from one evaluation.
+DenoiseVjp with_vjp(const Tensor& x, const std::function<Tensor(const Tensor&)>& denoise) {
+  c10::AutoGradMode with_gradients(true);
+  const auto from = x.detach().requires_grad_();
+  const auto denoised = denoise(from);
+  if (!denoised.requires_grad())
+    input_error("prior: its denoiser cannot be differentiated (a network that was saved without gradients)");
+  return {denoised.detach(), [=](const Tensor& v) { return torch::autograd::grad({denoised}, {from}, {v})[0]; }};
+}
+
+}  // namespace
+
 bool Score::accepts(double sigma) const {
   constexpr double rounding = 1e-9;  // a schedule that ends at the range's end may miss it by this
   const auto [low, high] = sigma_range();
@@ -50,12 +64,27 @@ Tensor Score::denoise(const Tensor& x, double sigma, const Cursor& at) const {
 
 DenoiseVjp Score::denoise_vjp(const Tensor& x, double sigma, const Cursor& at) const {
   require(x, sigma);
-  c10::AutoGradMode with_gradients(true);
-  const auto from = x.detach().requires_grad_();
-  const auto denoised = do_denoise(from, sigma, at);
-  if (!denoised.requires_grad())
-    input_error("prior: its denoiser cannot be differentiated (a network that was saved without gradients)");
-  return {denoised.detach(), [=](const Tensor& v) { return torch::autograd::grad({denoised}, {from}, {v})[0]; }};
+  return with_vjp(x, [&](const Tensor& from) { return do_denoise(from, sigma, at); });
+}
+
+DenoiseVjp Score::denoise_vjp(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at) const {
+  require_shape(x, image_shape_, "prior: image");
+  if (static_cast<int64_t>(sigmas.size()) != x.size(0))
+    input_error("prior: expected {} levels, one a chain, found {}", x.size(0), sigmas.size());
+  for (const double sigma : sigmas) require_sigma(sigma);
+  return with_vjp(x, [&](const Tensor& from) { return do_denoise_each(from, sigmas, at); });
+}
+
+Tensor Score::do_denoise_each(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at) const {
+  std::vector<Tensor> parts;
+  auto here = at;
+  for (size_t first = 0, end = 0; first < sigmas.size(); first = end) {
+    while (end < sigmas.size() && sigmas[end] == sigmas[first]) ++end;
+    const auto count = static_cast<int64_t>(end - first);
+    parts.push_back(do_denoise(x.narrow(0, static_cast<int64_t>(first), count), sigmas[first], here));
+    here.first_chain += count;
+  }
+  return at::cat(parts);
 }
 
 std::optional<double> Score::pixel_width() const {

@@ -48,6 +48,8 @@ class Score {
 
   /// The same and what its derivative needs, from one evaluation; vjp may be called once.
   DenoiseVjp denoise_vjp(const Tensor& x, double sigma, const Cursor& at = {}) const;
+  /// With a level of its own for every chain.
+  DenoiseVjp denoise_vjp(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at = {}) const;
 
   /// log p_sigma(x) per chain, where the prior is a density that can be evaluated.
   virtual std::optional<Tensor> log_density(const Tensor& /*x*/, double /*sigma*/) const { return std::nullopt; }
@@ -79,6 +81,8 @@ class Score {
   virtual Tensor do_score_held(const Tensor& x, const Tensor& sigma) const;
   /// Default: Tweedie's formula x + sigma^2 S(x, sigma).
   virtual Tensor do_denoise(const Tensor& x, double sigma, const Cursor& at) const;
+  /// Default: neighbours at one level together, level by level.
+  virtual Tensor do_denoise_each(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at) const;
 
   void require(const Tensor& x, double sigma) const;
 

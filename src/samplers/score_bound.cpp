@@ -39,22 +39,20 @@ ScoreBound::Estimate ScoreBound::operator()(const Tensor& x, const Tensor& prior
   const auto sigmas = levels_at(at, levels);
   const auto z = normal(at, Stream::training_noise, x);
 
-  std::vector<Tensor> squares, slopes;
-  const auto clean = x.tensor_split(levels), noise = z.tensor_split(levels);
-  auto here = at;
-  for (int64_t i = 0; i < levels; ++i) {
-    const double sigma = sigmas[static_cast<size_t>(i)];
-    const auto [denoised, vjp] = prior_->denoise_vjp(clean[i] + sigma * noise[i], sigma, here);
-    const auto error = (denoised - clean[i]) / sigma;
-    squares.push_back(range * flat(error).square().sum(1));
-    slopes.push_back(2 * range / sigma * (vjp(error) - error));
-    here.first_chain += clean[i].size(0);
-  }
+  // The images are shared among the levels as evenly as they can be.
+  std::vector<double> each;
+  const auto parts = x.tensor_split(levels);
+  for (size_t i = 0; i < parts.size(); ++i) each.insert(each.end(), static_cast<size_t>(parts[i].size(0)), sigmas[i]);
+  const auto sigma = at::tensor(each, at::kDouble).to(x.device(), x.scalar_type()).view({-1, 1, 1, 1});
+  const auto [denoised, vjp] = prior_->denoise_vjp(x + sigma * z, each, at);
+  const auto error = (denoised - x) / sigma;
+  const auto squares = range * flat(error).square().sum(1);
+  const auto slopes = 2 * range / sigma * (vjp(error) - error);
 
   const auto n = static_cast<double>(element_count(prior_->image_shape()));
   const double entropy = n / 2 * std::log(2 * M_PI * M_E * sigma_min * sigma_min);
   const auto apart = (x - prior_mean) / sigma_max;
-  return {at::cat(squares) + flat(apart).square().sum(1) / 2 + entropy, at::cat(slopes) + apart / sigma_max};
+  return {squares + flat(apart).square().sum(1) / 2 + entropy, slopes + apart / sigma_max};
 }
 
 }  // namespace penumbra

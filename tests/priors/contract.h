@@ -26,6 +26,20 @@ inline void expect_denoise_vjp(const Score& prior, const Tensor& x, double sigma
   EXPECT_LT((pulled - pushed).abs().max().item<double>(), tolerance * norm_per_chain(v).max().item<double>());
 }
 
+/// Each chain with a level of its own, as if it were alone.
+inline void expect_denoise_vjp_each(const Score& prior, const Tensor& x, const std::vector<double>& sigmas,
+                                    double rounding) {
+  const auto v = normal({31, 0, 5}, Stream::probe, x);
+  const auto all = prior.denoise_vjp(x, sigmas);
+  const auto pulled = all.vjp(v);
+  for (size_t c = 0; c < sigmas.size(); ++c) {
+    const auto row = static_cast<int64_t>(c);
+    const auto alone = prior.denoise_vjp(x.narrow(0, row, 1), sigmas[c]);
+    EXPECT_LT(relative_error(all.denoised.narrow(0, row, 1), alone.denoised), rounding * 10) << c;
+    EXPECT_LT(relative_error(pulled.narrow(0, row, 1), alone.vjp(v.narrow(0, row, 1))), rounding * 100) << c;
+  }
+}
+
 /// `rounding`: 1e-12 for arithmetic in float64, 1e-5 for a network in float32.
 inline void expect_prior_contract(const Score& prior, double rounding) {
   Shape shape = prior.image_shape();
@@ -49,6 +63,9 @@ inline void expect_prior_contract(const Score& prior, double rounding) {
       EXPECT_LT(relative_error((score * v).flatten(1).sum(1), slope), 1e-6);
     }
   }
+  const double small = std::max(0.05, low), large = std::min(2.0, high);
+  expect_denoise_vjp_each(prior, x, {small, large, large}, rounding);
+  EXPECT_THROW(prior.denoise_vjp(x, std::vector<double>{small, -1, large}), InputError);
   EXPECT_THROW(prior.score(x.flatten(1), 1), InputError);
   EXPECT_THROW(prior.denoise(at::zeros({3, shape[1], shape[2], shape[3] + 1}, x.options()), 1), InputError);
   EXPECT_THROW(prior.score(x, -1), InputError);

@@ -43,6 +43,17 @@ void update(json& summary, const ModesFound& found) {
   summary["verdicts"] = verdicts;
 }
 
+/// What the run's mean and SD were taken over, and what these modes are of.
+bool counts_otherwise(const json& summary, const ModesFound& found) {
+  const auto left_out = [](const json& of) {
+    const auto modes = of.find("modes");
+    return modes != of.end() && modes->is_object() ? modes->value("left_out", json()) : json();
+  };
+  const auto statistics = summary.find("statistics");
+  const auto weights = statistics != summary.end() && statistics->is_object() ? statistics->value("weights", "") : "";
+  return weights != found.weighed_by || left_out(summary) != left_out(found.summary);
+}
+
 int find_modes_of(Options& options) {
   c10::NoGradGuard no_gradients;
   options.config.path = options.run / "config.yaml";
@@ -55,6 +66,13 @@ int find_modes_of(Options& options) {
   const auto source = odds_source(problem.posterior, *problem.sampler, problem.plan.steps, problem.placement);
   const auto found = write_modes(options.run, *problem.modes, *problem.posterior.likelihood,
                                  place(samples, problem.placement), problem.seed, source);
+  // Their records are gone: what is left of every chain is its last sample.
+  if (counts_otherwise(summary, found))
+    fmt::print(
+        stderr,
+        "penumbra: mean.npy, sd.npy and quantiles.npy stay as the run wrote them, over other samples or by other "
+        "weights; means and SDs of these modes are in {}\n",
+        (options.run / "modes").string());
   update(summary, found);
   io::write_file(options.run / "summary.json", summary.dump(2) + "\n");
   // Where they are aligned otherwise than before, so is the truth.
