@@ -52,7 +52,7 @@ void observe_blackhole(const fs::path& inputs, uint64_t seed) {
 }  // namespace
 
 const DemoScene& blackhole_scene() {
-  static constexpr DemoScene scene{22, blackhole_text, observe_blackhole};
+  static constexpr DemoScene scene{29, blackhole_text, observe_blackhole};
   return scene;
 }
 
