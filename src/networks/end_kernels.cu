@@ -67,8 +67,8 @@ __global__ void __launch_bounds__(pixel_threads, 2)
 }
 
 /// Each pixel's nine products with the taps, on the matrix units: a warp takes 16 pixels at a time. An activation is
-/// the sum of two short numbers, so that none of it is lost. Channels may be summed in any order: a thread takes eight
-/// neighbouring ones of 32, and the taps are laid out alike.
+/// the sum of two short numbers, of which 16 bits or more count. Channels may be summed in any order: a thread takes
+/// eight neighbouring ones of 32, and the taps are laid out alike.
 template <typename T>
 __global__ void __launch_bounds__(pixel_threads) product_kernel(Images p, const T* __restrict__ x, const float* map,
                                                                 const float* weight, float* __restrict__ products) {
@@ -179,7 +179,7 @@ bool last_convolution_knows(int channels, Element element) {
 const char* last_convolution(const Images& p, const void* x, const float* map, const float* weight, const float* bias,
                              float* products, float* y, CUstream_st* stream) {
   const int pixels = p.height * p.width, a_block = 16 * pixel_threads / 32;
-  const int tiles = (pixels + a_block - 1) / a_block, wanted = (4096 + p.n - 1) / p.n;
+  const int tiles = (pixels + a_block - 1) / a_block, wanted = (enough_blocks + p.n - 1) / p.n;
   const size_t memory = sizeof(float) * (2 + 8) * p.channels;
   of_short_type(p.element, [&](auto* t) {
     product_kernel<<<dim3(tiles < wanted ? tiles : wanted, p.n), pixel_threads, memory, stream>>>(p, typed(x, t), map,

@@ -187,10 +187,10 @@ dim3 grid_of(const Images& p) { return dim3(sum_chunks(p), p.n); }
 }  // namespace
 
 int sum_chunks(const Images& p) {
-  // Blocks enough for a large card four times over, each with whole batches of pixels, two at least.
-  constexpr int blocks = 4096, batch = 4;
+  // Each block with whole batches of pixels, two at least.
+  constexpr int batch = 4;
   const int pixels = p.height * p.width, rows = batch * rows_of(p.channels);
-  const int wanted = (blocks + p.n - 1) / p.n;
+  const int wanted = (enough_blocks + p.n - 1) / p.n;
   const int batches = (pixels / wanted + rows - 1) / rows;
   const int chunk = rows * (batches < 2 ? 2 : batches);
   return (pixels + chunk - 1) / chunk;

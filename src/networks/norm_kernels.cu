@@ -208,24 +208,21 @@ Launch launch(const NormProblem& p) {
 }
 
 template <typename T>
-void forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film, void* y,
+void forward(const NormProblem& p, const T* x, const float* weight, const float* bias, const float* film, T* y,
              float* statistics, cudaStream_t stream) {
   const auto [grid, threads, shared] = launch(p);
-  const auto* in = static_cast<const T*>(x);
-  sum_groups<T><<<grid, threads, shared, stream>>>(p, in, statistics);
-  apply<T><<<grid, threads, shared, stream>>>(p, in, weight, bias, film, static_cast<T*>(y), statistics);
+  sum_groups<<<grid, threads, shared, stream>>>(p, x, statistics);
+  apply<<<grid, threads, shared, stream>>>(p, x, weight, bias, film, y, statistics);
 }
 
 template <typename T>
-void backward(const NormProblem& p, const void* x, const void* dy, const float* weight, const float* bias,
-              const float* film, const float* statistics, float* partial, float* sums, void* dx, cudaStream_t stream) {
+void backward(const NormProblem& p, const T* x, const T* dy, const float* weight, const float* bias, const float* film,
+              const float* statistics, float* partial, float* sums, T* dx, cudaStream_t stream) {
   const auto [grid, threads, shared] = launch(p);
-  const auto *in = static_cast<const T*>(x), *d = static_cast<const T*>(dy);
-  sum_gradients<T><<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, partial);
+  sum_gradients<<<grid, threads, shared, stream>>>(p, x, dy, weight, bias, film, statistics, partial);
   const dim3 cells((2 * p.channels + pixel_threads - 1) / pixel_threads, p.n);
   add_chunks<<<cells, pixel_threads, 0, stream>>>(p, norm_chunks(p), partial, sums);
-  apply_gradients<T>
-      <<<grid, threads, shared, stream>>>(p, in, d, weight, bias, film, statistics, sums, static_cast<T*>(dx));
+  apply_gradients<<<grid, threads, shared, stream>>>(p, x, dy, weight, bias, film, statistics, sums, dx);
 }
 
 }  // namespace
@@ -239,34 +236,16 @@ int norm_chunks(const NormProblem& p) {
 
 const char* norm_forward(const NormProblem& p, const void* x, const float* weight, const float* bias, const float* film,
                          void* y, float* statistics, CUstream_st* stream) {
-  switch (p.element) {
-    case Element::bfloat16:
-      forward<__nv_bfloat16>(p, x, weight, bias, film, y, statistics, stream);
-      break;
-    case Element::float16:
-      forward<__half>(p, x, weight, bias, film, y, statistics, stream);
-      break;
-    case Element::float32:
-      forward<float>(p, x, weight, bias, film, y, statistics, stream);
-      break;
-  }
+  of_type(p.element, [&](auto* t) { forward(p, typed(x, t), weight, bias, film, typed(y, t), statistics, stream); });
   return last_error();
 }
 
 const char* norm_backward(const NormProblem& p, const void* x, const void* dy, const float* weight, const float* bias,
                           const float* film, const float* statistics, float* partial, float* sums, void* dx,
                           CUstream_st* stream) {
-  switch (p.element) {
-    case Element::bfloat16:
-      backward<__nv_bfloat16>(p, x, dy, weight, bias, film, statistics, partial, sums, dx, stream);
-      break;
-    case Element::float16:
-      backward<__half>(p, x, dy, weight, bias, film, statistics, partial, sums, dx, stream);
-      break;
-    case Element::float32:
-      backward<float>(p, x, dy, weight, bias, film, statistics, partial, sums, dx, stream);
-      break;
-  }
+  of_type(p.element, [&](auto* t) {
+    backward(p, typed(x, t), typed(dy, t), weight, bias, film, statistics, partial, sums, typed(dx, t), stream);
+  });
   return last_error();
 }
 

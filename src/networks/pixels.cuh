@@ -9,6 +9,7 @@
 namespace penumbra::cuda {
 
 constexpr int pixel_threads = 256;
+constexpr int enough_blocks = 4096;  // for a large card, some times over
 
 /// Where a thread works: `columns` threads side by side cover a pixel's channels, `rows` pixels are taken at a time.
 struct Place {
