@@ -7,6 +7,7 @@ penumbra=$1 out=$2 prior=${3:-face-64} chains=${4:-32}
 options=("${@:5}")
 rm -rf "$out"
 mkdir -p "$out"
+out=$(realpath "$out")  # a configuration's paths are relative to it
 for image in 1 2 3; do
   at=$out/$image
   "$penumbra" generate --prior "$prior" --compute float32 --count 1 --seed "$image" --out "$at" >&2

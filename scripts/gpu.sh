@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=build-gpu out=build-gpu/report
 parts=${PENUMBRA_GPU_PARTS:-build tests sanitizer bench reference precision}
 read -ra batches <<<"${PENUMBRA_GPU_BATCHES:-50 10}"
-kernels='*Cuda*:*cuda*'
+kernels='*Cuda*:*cuda*:*Gpu*'
 mkdir -p "$out"
 failed=()
 
@@ -48,7 +48,7 @@ if chosen sanitizer; then
     compute-sanitizer --help 2>&1 | grep -q -e --kernel-regex && ours=(--kernel-regex kns=penumbra)
     for tool in memcheck racecheck; do
       part 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" "${ours[@]}" --error-exitcode 9 \
-        "$build/tests/penumbra_tests" --gtest_filter='*CudaNorm*:*CudaFeatures*:*Langevin*' --gtest_brief=1
+        "$build/tests/penumbra_tests" --gtest_filter='*CudaNorm*:*CudaFeatures*:*CudaStep.Langevin*:*InterferometryOn*cuda*:*Gpu*-*ManyImages*' --gtest_brief=1
     done
   else
     echo "sanitizer: no compute-sanitizer here"

@@ -60,7 +60,10 @@ RealNvp::RealNvp(const RealNvpOptions& options) : options_(options) {
     if (i % 2 == 1) order = order.flip(0);
     halves_.push_back({order.narrow(0, 0, n / 2), order.narrow(0, n / 2, n - n / 2)});
   }
-  count_ = penumbra::parameter_count(list_parameters([&](const ParameterSource& source) { layers(source); }));
+  for (const auto& spec : list_parameters([&](const ParameterSource& source) { layers(source); })) {
+    sizes_.push_back(element_count(spec.shape));
+    count_ += sizes_.back();
+  }
 }
 
 std::vector<RealNvp::Layer> RealNvp::layers(const ParameterSource& source) const {
@@ -78,12 +81,10 @@ std::vector<RealNvp::Layer> RealNvp::layers(const ParameterSource& source) const
 std::vector<RealNvp::Layer> RealNvp::bind(const Tensor& values) const {
   if (values.dim() != 1 || values.numel() != count_)
     input_error("realnvp: expected {} parameters, found {}", count_, describe(values.sizes()));
-  int64_t offset = 0;
-  auto bound = layers([&](const ParameterSpec& spec) {
-    const auto part = values.narrow(0, offset, element_count(spec.shape)).view(spec.shape);
-    offset += part.numel();
-    return part;
-  });
+  // Cut at once: the gradient of each cut by itself would be as long as all values.
+  const auto parts = values.split_with_sizes(sizes_);
+  auto part = parts.begin();
+  auto bound = layers([&](const ParameterSpec& spec) { return (part++)->view(spec.shape); });
   for (auto& layer : bound) layer.halves = {layer.halves.a.to(values.device()), layer.halves.b.to(values.device())};
   return bound;
 }

@@ -49,6 +49,7 @@ class RealNvp {
 
   RealNvpOptions options_;
   std::vector<Halves> halves_;
+  std::vector<int64_t> sizes_;  ///< of all parameters, one by one
   int64_t count_ = 0;
 };
 
