@@ -78,6 +78,56 @@ def likelihood_lines(table):
     return ["", "## Likelihood of closures, 284 visibilities (bench/interferometry.cpp)", "", *table_of(head, rows)]
 
 
+def asked(tables, precision, likelihood):
+    """What an H200 was to reach, and what it did: rows of (what, limit, found, holds)."""
+
+    def of(name, row=0, key="milliseconds"):
+        table = tables.get(name)
+        return table["rows"][row][key] if table else None
+
+    def against(name, own, modes):
+        table = tables.get(name)
+        times = [t for mode, t in (table or {"milliseconds": {}})["milliseconds"].items() if mode in modes]
+        return min(times) / own if times and own else None
+
+    eager = ("fp32", "tf32", "bf16", "bf16_channels_last")
+    limits = []
+    for batch, most in (50, 50), (10, 11):
+        own = of(f"network-{batch}")
+        limits.append((f"network, {batch} images, ms", "at most", most, own))
+        limits.append((f"its fastest eager mode in PyTorch, {batch} images, times", "at least", 4, against(f"eager-{batch}", own, eager)))
+        limits.append((f"torch.compile, {batch} images, times", "at least", 1.4, against(f"eager-{batch}", own, ("compiled",))))
+    limits.append(("MRI iteration, 50 images, times the network", "at most", 1.05, of("iteration-50", 1, "ratio")))
+    limits.append(("CS 0.3 iteration, 50 images, times the network", "at most", 1.15, of("iteration-50", 3, "ratio")))
+    for name in "brain-256", "brain-64":
+        found = against(f"torch-{name}", of(f"train-{name}"), ("bf16",))
+        limits.append((f"eager training of {name}, times", "at least", 1.5, found))
+    if precision:
+        most = precision["largest_difference"]
+        limits.append(("PSNR of posterior means, bfloat16 and float32, dB apart", "at most", 0.05, most["psnr"]))
+        limits.append(("NLL of posteriors, bfloat16 and float32, apart", "at most", 0.01, most["nll"]))
+    if likelihood:
+        limits.append(("closures' value and gradient, 100 images, ms", "at most", 0.3, likelihood["benchmarks"][0]["real_time"]))
+    for what, side, limit, found in limits:
+        holds = found is not None and (found <= limit if side == "at most" else found >= limit)
+        yield [what, f"{side} {limit:g}", "" if found is None else f"{found:.3g}", "yes" if holds else "**no**"]
+
+
+def measured(folder):
+    """Which parts are of which commit, and when."""
+    parts = {}
+    try:
+        text = (folder / "measured.tsv").read_text()
+    except OSError:
+        return {}
+    for name, commit, when in (row.split("\t") for row in text.splitlines()):
+        parts[name] = commit, when
+    groups = {}
+    for name, (commit, when) in parts.items():
+        groups.setdefault(commit, []).append((name, when))
+    return groups
+
+
 def main():
     folder, report, failed = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     tables = {path.stem: read(path) for path in sorted(folder.glob("*.json"))}
@@ -86,14 +136,19 @@ def main():
     training = {name.removeprefix("torch-"): t for name, t in tables.items() if t and name.startswith("torch")}
     eager = [t for name, t in tables.items() if t and name.startswith("eager")]
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    device = output(*query)
     lines = [
         "# GPU report",
         "",
         "Written by `scripts/gpu.sh`. A time and what it is compared with are of the same run on the same machine.",
         "",
-        f"- date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
-        f"- device and driver: {output(*query)}; CPU: {platform.machine()}",
-        f"- commit: {output('git', 'rev-parse', '--short', 'HEAD')}",
+        f"- written: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
+        f"- device and driver: {device}; CPU: {platform.machine()}",
+        *(
+            f"- commit {commit}, {min(when for _, when in rows)} to {max(when for _, when in rows)} UTC: "
+            + ", ".join(name for name, _ in rows)
+            for commit, rows in measured(folder).items()
+        ),
         f"- LibTorch: {', '.join(sorted({t['libtorch'] for t in mine})) or 'unknown'}",
     ]
     peaks = [f"{t['peak_tflops']:.0f}" for t in mine]
@@ -101,6 +156,9 @@ def main():
         lines.append(f"- peak, measured in each program: {', '.join(peaks)} TFLOP/s ({mine[0]['peak_of']})")
     if failed:
         lines.append(f"- **failed**: {', '.join(failed)}")
+    if "H200" in device:
+        rows = asked(tables, precision, likelihood)
+        lines += ["", "## What was asked of an H200", ""] + table_of(["what", "asked", "found", "holds"], list(rows))
     head = ["what", "images", "type", "ms", "10 % to 90 %", "TFLOP/s", "of peak", "ratio", "GiB", "steps as"]
     lines += ["", "## Penumbra", ""] + table_of(head, [row for t in mine for row in ours(t)])
     rows = []

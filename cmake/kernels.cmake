@@ -13,9 +13,9 @@ if(CMAKE_CUDA_COMPILER)
   set_target_properties(penumbra_kernels PROPERTIES CUDA_STANDARD 17 POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
 endif()
 # The few files that know both sides. Apart in every build, so that the others are grouped alike with and without CUDA.
-set(bridges ${PROJECT_SOURCE_DIR}/src/core/cuda_random.cpp ${PROJECT_SOURCE_DIR}/src/core/device_memory.cpp
+set(bridges ${PROJECT_SOURCE_DIR}/src/core/cuda_device.cpp ${PROJECT_SOURCE_DIR}/src/core/cuda_random.cpp ${PROJECT_SOURCE_DIR}/src/core/device_memory.cpp
             ${PROJECT_SOURCE_DIR}/src/likelihoods/cuda_closures.cpp ${PROJECT_SOURCE_DIR}/src/networks/cuda_features.cpp ${PROJECT_SOURCE_DIR}/src/networks/cuda_norm.cpp
-            ${PROJECT_SOURCE_DIR}/src/run/graph_step.cpp ${PROJECT_SOURCE_DIR}/src/samplers/cuda_langevin.cpp)
+            ${PROJECT_SOURCE_DIR}/src/run/recorded_work.cpp ${PROJECT_SOURCE_DIR}/src/samplers/cuda_langevin.cpp)
 set_source_files_properties(${bridges} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(CMAKE_CUDA_COMPILER AND TARGET torch_cuda)
   target_sources(penumbra PRIVATE $<TARGET_OBJECTS:penumbra_kernels>)

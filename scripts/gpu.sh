@@ -25,34 +25,40 @@ part() {
     failed+=("$name")
   fi
 }
-# json SECONDS NAME COMMAND...: the same, and what it printed to stdout is $out/NAME.json.
+# json SECONDS NAME COMMAND...: the same, and what it printed to stdout is $out/NAME.json; measured.tsv says when and of what.
 json() {
   local seconds=$1 name=$2
   shift 2
+  rm -f "$out/$name.json"
   # shellcheck disable=SC2016 # for the inner shell
   part "$seconds" "$name" bash -c '"${@:2}" >"$1"' - "$out/$name.json" "$@"
+  printf '%s\t%s\t%s\n' "$name" "$(git rev-parse --short HEAD)" "$(date -u '+%Y-%m-%d %H:%M')" >>"$out/measured.tsv"
+}
+# tests SECONDS NAME FILTER [COMMAND...]: the kernels' tests, under COMMAND; without a GPU they would all be skipped.
+tests() {
+  local seconds=$1 name=$2 filter=$3
+  shift 3
+  part "$seconds" "$name" "$@" "$build/tests/penumbra_tests" --gtest_filter="$filter" --gtest_brief=1
+  grep -q 'PASSED  \] [1-9]' "$out/$name.log" || failed+=("$name (none was run)")
 }
 
 torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)') || exit 1
 if chosen build; then
-  rm -f "$out"/*.json  # of another build
+  rm -f "$out"/*.json "$out/measured.tsv"  # of another build
   part 120 configure cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTorch_DIR="$torch/Torch" \
     -DCMAKE_CUDA_ARCHITECTURES=native -DPENUMBRA_BENCH=ON "$@"
   part 900 compile cmake --build "$build" --target penumbra_program penumbra_tests penumbra_bench -- -k 0  # every error at once
 fi
-chosen tests && part 300 tests "$build/tests/penumbra_tests" --gtest_filter="$kernels" --gtest_brief=1
+chosen tests && tests 300 tests "$kernels"
 if chosen sanitizer; then
-  if command -v compute-sanitizer >/dev/null; then
-    # The tests of single kernels, and of our kernels alone: all others would take too long under it.
-    ours=()
-    compute-sanitizer --help 2>&1 | grep -q -e --kernel-regex && ours=(--kernel-regex kns=penumbra)
-    for tool in memcheck racecheck; do
-      part 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" "${ours[@]}" --error-exitcode 9 \
-        "$build/tests/penumbra_tests" --gtest_filter='*CudaNorm*:*CudaFeatures*:*CudaStep.Langevin*:*InterferometryOn*cuda*:*Gpu*-*ManyImages*' --gtest_brief=1
-    done
-  else
-    echo "sanitizer: no compute-sanitizer here"
-  fi
+  # The tests of single kernels, and of our kernels alone: all others would take too long under it. Every tensor has memory
+  # of its own, or what is written past its end would be another's.
+  ours=()
+  compute-sanitizer --help 2>&1 | grep -q -e --kernel-regex && ours=(--kernel-regex kns=penumbra)
+  for tool in memcheck racecheck synccheck; do
+    tests 300 "sanitizer-$tool" '*CudaNorm*:*CudaFeatures*:*CudaStep.Langevin*:*InterferometryOn*cuda*:*Gpu*-*ManyImages*' \
+      env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool "$tool" "${ours[@]}" --error-exitcode 9
+  done
 fi
 # The same network's training in PyTorch, beside ours below.
 for name in brain-256 brain-64; do

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "core/cuda_device.h"
+
 #ifdef PENUMBRA_CUDA
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -18,6 +20,7 @@ bool cuda_draw(cuda::Law, const Cursor&, Stream, Tensor&) { return false; }
 #else
 
 bool cuda_draw(cuda::Law law, const Cursor& at, Stream stream, Tensor& out) {
+  if (!kernels_run_on(out.device())) return false;
   const c10::cuda::CUDAGuard on(out.device());
   const cuda::DrawProblem problem{law,
                                   at.seed,

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "core/cuda_device.h"
 #include "core/error.h"
 
 #ifdef PENUMBRA_CUDA
@@ -100,7 +101,8 @@ std::unique_ptr<const CudaClosures> cuda_closures(const vlbi::Closures& closures
                                                   double amplitude_weight, int64_t rows, double softening,
                                                   const Placement& placement) {
   constexpr size_t most_memory = 48 << 10;
-  if (!placement.device.is_cuda() || placement.precision != at::kFloat || !(phase_weight > 0 || amplitude_weight > 0) ||
+  if (!kernels_run_on(placement.device) || placement.precision != at::kFloat ||
+      !(phase_weight > 0 || amplitude_weight > 0) ||
       cuda::closure_memory(static_cast<int>(rows), static_cast<int>(closures.phases.size()),
                            static_cast<int>(closures.amplitudes.size())) > most_memory)
     return nullptr;

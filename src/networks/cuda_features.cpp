@@ -23,12 +23,15 @@ namespace {
 [[noreturn]] void refuse() { machine_error("CUDA: this build has no kernels"); }
 }  // namespace
 
-bool cuda_add_serves(const Tensor& /*a*/, const Tensor& /*b*/, Resample /*resample*/) { return false; }
+bool cuda_add_serves(const Tensor& /*a*/, const Tensor& /*b*/, const Tensor& /*bias*/, Resample /*resample*/) {
+  return false;
+}
 Features cuda_add(const Tensor& /*a*/, Tensor /*b*/, const Tensor& /*bias*/, Resample /*resample*/) { refuse(); }
 bool cuda_parts_serve(at::ArrayRef<Features> /*parts*/) { return false; }
 bool cuda_parts_norm_serves(at::ArrayRef<Features> /*parts*/, const NormalizationTerms& /*terms*/) { return false; }
 Tensor cuda_normalise_parts(at::ArrayRef<Features> /*parts*/, const NormalizationTerms& /*terms*/) { refuse(); }
-bool cuda_skip_serves(at::ArrayRef<Features> /*parts*/, const Tensor& /*weight*/, const Features& /*change*/) {
+bool cuda_skip_serves(at::ArrayRef<Features> /*parts*/, const Tensor& /*weight*/, const Tensor& /*bias*/,
+                      const Features& /*change*/) {
   return false;
 }
 Features cuda_skip(at::ArrayRef<Features> /*parts*/, const Tensor& /*weight*/, const Tensor& /*bias*/,
@@ -55,14 +58,6 @@ Tensor cuda_last_convolution(const Features& /*x*/, const NormalizationTerms& /*
 #else
 
 namespace {
-
-constexpr int64_t vector_width = 8, most_channels = 2048;
-
-bool is_plain(const Tensor& x) {
-  return x.is_cuda() && kernels_know(x.scalar_type()) && x.dim() == 4 && x.numel() > 0 &&
-         x.size(1) % vector_width == 0 && x.size(1) <= most_channels &&
-         x.is_contiguous(at::MemoryFormat::ChannelsLast) && reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
-}
 
 void require_done(const char* error) {
   if (error != nullptr) machine_error("CUDA: operation on pixels: {}", error);
@@ -120,9 +115,9 @@ Tensor map_of(at::ArrayRef<Features> parts, const NormalizationTerms& terms) {
 
 }  // namespace
 
-bool cuda_add_serves(const Tensor& a, const Tensor& b, Resample resample) {
-  if (c10::GradMode::is_enabled() || !is_plain(a) || !is_plain(b) || a.scalar_type() != b.scalar_type() ||
-      a.device() != b.device() || a.size(0) != b.size(0) || a.size(1) != b.size(1))
+bool cuda_add_serves(const Tensor& a, const Tensor& b, const Tensor& bias, Resample resample) {
+  if (c10::GradMode::is_enabled() || !kernels_take(a) || !kernels_take(b) || a.scalar_type() != b.scalar_type() ||
+      a.device() != b.device() || a.size(0) != b.size(0) || a.size(1) != b.size(1) || !is_bias_of(bias, b))
     return false;
   const auto fits = [&](int64_t from, int64_t to) {
     return resample == Resample::up ? 2 * from == to : resample == Resample::down ? from == 2 * to : from == to;
@@ -144,9 +139,8 @@ bool cuda_parts_serve(at::ArrayRef<Features> parts) {
   int64_t channels = 0;
   const auto& first = parts[0].value;
   for (const auto& [x, bias, sums] : parts) {
-    if (!is_plain(x) || x.scalar_type() != first.scalar_type() || x.device() != first.device() ||
-        x.size(0) != first.size(0) || x.size(2) != first.size(2) || x.size(3) != first.size(3) ||
-        (bias.defined() && bias.scalar_type() != x.scalar_type()))
+    if (!kernels_take(x) || x.scalar_type() != first.scalar_type() || x.device() != first.device() ||
+        x.size(0) != first.size(0) || x.size(2) != first.size(2) || x.size(3) != first.size(3) || !is_bias_of(bias, x))
       return false;
     channels += x.size(1);
   }
@@ -154,10 +148,11 @@ bool cuda_parts_serve(at::ArrayRef<Features> parts) {
 }
 
 bool cuda_parts_norm_serves(at::ArrayRef<Features> parts, const NormalizationTerms& terms) {
-  if (!cuda_parts_serve(parts) || terms.weight.scalar_type() != at::kFloat ||
-      terms.weight.numel() % terms.groups != 0 || (terms.film.defined() && terms.film.scalar_type() != at::kFloat))
-    return false;
+  if (!cuda_parts_serve(parts)) return false;
   const auto& x = parts[0].value;
+  int64_t channels = 0;
+  for (const auto& part : parts) channels += part.value.size(1);
+  if (!terms_fit(terms, x.size(0), channels)) return false;
   return terms.resample != Resample::down || (x.size(2) % 2 == 0 && x.size(3) % 2 == 0);
 }
 
@@ -178,8 +173,10 @@ Tensor cuda_normalise_parts(at::ArrayRef<Features> parts, const NormalizationTer
   return y;
 }
 
-bool cuda_skip_serves(at::ArrayRef<Features> parts, const Tensor& weight, const Features& change) {
-  if (!cuda_parts_serve(parts) || !is_plain(change.value)) return false;
+bool cuda_skip_serves(at::ArrayRef<Features> parts, const Tensor& weight, const Tensor& bias, const Features& change) {
+  if (!cuda_parts_serve(parts) || !kernels_take(change.value) || !is_bias_of(change.bias, change.value) ||
+      !is_bias_of(bias, change.value))
+    return false;
   const auto &x = parts[0].value, &b = change.value;
   const auto second = parts.size() > 1 ? parts[1].value.size(1) : 0;
   const bool whole = std::none_of(parts.begin(), parts.end(), [](const Features& f) { return f.bias.defined(); });
@@ -187,7 +184,7 @@ bool cuda_skip_serves(at::ArrayRef<Features> parts, const Tensor& weight, const 
          b.scalar_type() == x.scalar_type() && b.device() == x.device() && b.size(0) == x.size(0) &&
          b.size(2) == x.size(2) && b.size(3) == x.size(3) && weight.scalar_type() == x.scalar_type() &&
          weight.dim() == 4 && weight.size(0) == b.size(1) && weight.size(1) == x.size(1) + second &&
-         weight.size(2) == 1 && weight.size(3) == 1;
+         weight.size(2) == 1 && weight.size(3) == 1 && is_aligned(weight);
 }
 
 Features cuda_skip(at::ArrayRef<Features> parts, const Tensor& weight, const Tensor& bias, const Features& change) {

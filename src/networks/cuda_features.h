@@ -6,7 +6,7 @@
 namespace penumbra {
 
 /// Whether this build and these tensors can use the kernel: CUDA, channels-last, no gradients wanted.
-bool cuda_add_serves(const Tensor& a, const Tensor& b, Resample resample);
+bool cuda_add_serves(const Tensor& a, const Tensor& b, const Tensor& bias, Resample resample);
 
 /// resampled(a) + b + bias, in b's memory, with its sums; `bias` may be undefined.
 Features cuda_add(const Tensor& a, Tensor b, const Tensor& bias, Resample resample);
@@ -19,7 +19,7 @@ bool cuda_parts_norm_serves(at::ArrayRef<Features> parts, const NormalizationTer
 Tensor cuda_normalise_parts(at::ArrayRef<Features> parts, const NormalizationTerms& terms);
 
 /// Whether the kernel can add parts mixed by `weight` [out, in, 1, 1] to `change`.
-bool cuda_skip_serves(at::ArrayRef<Features> parts, const Tensor& weight, const Features& change);
+bool cuda_skip_serves(at::ArrayRef<Features> parts, const Tensor& weight, const Tensor& bias, const Features& change);
 
 /// change + weight parts + bias, in change's memory, rounded once, with its sums.
 Features cuda_skip(at::ArrayRef<Features> parts, const Tensor& weight, const Tensor& bias, const Features& change);

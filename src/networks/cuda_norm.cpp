@@ -9,6 +9,7 @@
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "core/cuda_device.h"
 #include "core/error.h"
 #include "networks/kernel_types.h"
 #endif
@@ -102,10 +103,7 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
 }  // namespace
 
 bool cuda_norm_serves(const Tensor& x, const NormalizationTerms& terms) {
-  const auto type = x.scalar_type();
-  return x.is_cuda() && kernels_know(type) && x.dim() == 4 && x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
-         x.size(1) % 8 == 0 && x.size(1) <= 2048 && x.size(1) % terms.groups == 0 &&
-         terms.weight.scalar_type() == at::kFloat && (!terms.film.defined() || terms.film.scalar_type() == at::kFloat);
+  return kernels_take(x) && terms_fit(terms, x.size(0), x.size(1));
 }
 
 Tensor cuda_normalise(const Tensor& x, const NormalizationTerms& terms) {

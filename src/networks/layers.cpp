@@ -101,7 +101,7 @@ Tensor Normalization::operator()(at::ArrayRef<Features> parts, const Tensor& fil
 }
 
 Features add_skip(const Convolution& skip, at::ArrayRef<Features> parts, Features change) {
-  if (cuda_skip_serves(parts, skip.weight, change)) return cuda_skip(parts, skip.weight, skip.bias, change);
+  if (cuda_skip_serves(parts, skip.weight, skip.bias, change)) return cuda_skip(parts, skip.weight, skip.bias, change);
   const auto beside = skip.unbiased(parts);
   if (beside.bias.defined()) change.bias = change.bias + beside.bias;
   return add_to(beside.value, std::move(change));

@@ -78,7 +78,7 @@ Tensor resampled(const Tensor& x, Resample resample) {
 
 Features add_to(const Tensor& from, Features other, Resample resample) {
   auto& [b, bias, sums] = other;
-  if (cuda_add_serves(from, b, resample)) return cuda_add(from, b, bias, resample);
+  if (cuda_add_serves(from, b, bias, resample)) return cuda_add(from, b, bias, resample);
   if (bias.defined()) b = b + bias.reshape({1, -1, 1, 1});
   const auto a = resampled(from, resample);
   if (!own_loops_serve(a) || !own_loops_serve(b) || a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())

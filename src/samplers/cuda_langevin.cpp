@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "core/cuda_device.h"
 #include "core/error.h"
 
 #ifdef PENUMBRA_CUDA
@@ -29,7 +30,7 @@ bool cuda_langevin_serves(const Tensor& x, const Tensor& grad_g, const Tensor& s
     return t.is_cuda() && t.device() == x.device() && t.scalar_type() == at::kFloat && t.is_contiguous() &&
            t.sizes() == x.sizes();
   };
-  return x.dim() > 0 && x.numel() > 0 && plain(x) && plain(grad_g) && plain(score);
+  return kernels_run_on(x.device()) && x.dim() > 0 && x.numel() > 0 && plain(x) && plain(grad_g) && plain(score);
 }
 
 Tensor cuda_langevin_update(const Tensor& x, const Tensor& grad_g, const Tensor& score, const StepScalars& numbers,

@@ -5,6 +5,8 @@
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "networks/cuda_features.h"
 #include "networks/layers.h"
 #include "support/paths.h"
@@ -50,7 +52,7 @@ TEST_P(CudaFeatures, SumIsThatOfFloat64) {
         const auto bias = biased ? random({shape[1]}) : Tensor();
         auto expected = resampled(from.to(at::kDouble), resample) + b.to(at::kDouble);
         if (biased) expected = expected + bias.to(at::kDouble).reshape({1, -1, 1, 1});
-        ASSERT_TRUE(cuda_add_serves(from, b, resample)) << describe(shape);
+        ASSERT_TRUE(cuda_add_serves(from, b, bias, resample)) << describe(shape);
         const auto sum = add_to(from, {b, bias}, resample);
         EXPECT_TRUE(sum.value.is_contiguous(at::MemoryFormat::ChannelsLast));
         EXPECT_LT(test::relative_error(sum.value.to(at::kDouble), expected), tolerance()) << describe(shape);
@@ -95,6 +97,53 @@ TEST_P(CudaFeatures, NormalisationOfPartsIsThatOfFloat64) {
           compare_norm(shape, split, resample, biased);
 }
 
+/// Shapes that nobody chose: odd sizes, groups of 1 to 9 channels, parts that end inside a group.
+TEST_P(CudaFeatures, NormalisationOfRandomShapesIsThatOfFloat64) {
+  const auto numbers = uniform({21, 0, 0}, Stream::probe, at::empty({24, 6}, at::kDouble));
+  for (int64_t i = 0; i < numbers.size(0); ++i) {
+    const auto below = [&](int64_t column, int64_t end) {
+      return static_cast<int64_t>(numbers[i][column].item<double>() * static_cast<double>(end));
+    };
+    const Shape shape{1 + below(0, 5), 32 * (1 + below(1, 9)), 1 + below(2, 40), 1 + below(3, 40)};
+    const bool even = shape[2] % 2 == 0 && shape[3] % 2 == 0;
+    const auto resample = std::array{Resample::none, Resample::up, even ? Resample::down : Resample::none};
+    compare_norm(shape, 8 * below(4, shape[1] / 8), resample.at(static_cast<size_t>(below(5, 3))), i % 2 == 0);
+  }
+}
+
+/// A mean that is ten times the SD costs digits of the variance, and no more than these.
+TEST_P(CudaFeatures, NormalisationFarFromZeroIsThatOfFloat64) {
+  const Shape shape{2, 64, 24, 20};
+  const auto x = (random(shape).to(at::kFloat) + 10).to(GetParam()).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto ones = at::ones({64}, x.options().dtype(at::kFloat));
+  const NormalizationTerms terms{ones, at::zeros_like(ones), {}, 32, true};
+  auto exact = terms;
+  for (auto* t : {&exact.weight, &exact.bias}) *t = t->to(at::kDouble);
+  const auto expected = normalise_plainly(x.to(at::kDouble), exact);
+  EXPECT_LT(test::relative_error(cuda_normalise_parts(Features{x}, terms).to(at::kDouble), expected),
+            GetParam() == at::kFloat ? 1e-4 : tolerance());
+}
+
+/// What a kernel would read wrongly it does not take.
+TEST_P(CudaFeatures, OtherTensorsAreLeftToLibTorch) {
+  const auto x = random({2, 64, 8, 8}), weight = at::ones({64}, x.options().dtype(at::kFloat).memory_format({}));
+  const NormalizationTerms terms{weight, weight, {}, 32, true};
+  ASSERT_TRUE(cuda_parts_norm_serves(Features{x}, terms));
+  const auto serves = [&](const Tensor& images, const Tensor& film, const Tensor& bias = {}) {
+    auto others = terms;
+    others.film = film;
+    return cuda_parts_norm_serves(Features{images, bias}, others);
+  };
+  EXPECT_FALSE(serves(x, at::zeros({1, 128}, weight.options()))) << "a film of one row";
+  EXPECT_TRUE(serves(x, at::zeros({1, 128}, weight.options()).expand({2, 128})));
+  EXPECT_FALSE(serves(x.contiguous(), {})) << "channels first";
+  EXPECT_FALSE(serves(random({2, 60, 8, 8}), {})) << "no whole vectors";
+  const auto numbers = random({1 + 2 * 64 * 64});
+  EXPECT_FALSE(serves(numbers.narrow(0, 1, 2 * 64 * 64).view({2, 8, 8, 64}).permute({0, 3, 1, 2}), {}))
+      << "not aligned";
+  EXPECT_FALSE(serves(x, {}, numbers.narrow(0, 1, 64))) << "a bias that is not aligned";
+}
+
 /// More images than the card works on at once. scripts/gpu.sh leaves it out where every access is watched.
 TEST_P(CudaFeatures, NormalisationOfManyImagesIsThatOfFloat64) {
   for (const auto resample : {Resample::none, Resample::up, Resample::down})
@@ -132,7 +181,7 @@ TEST_P(CudaFeatures, SkipIsThatOfFloat64) {
       auto expected = change.value.to(at::kDouble) +
                       at::conv2d(joined.to(at::kDouble), skip.weight.to(at::kDouble), skip.bias.to(at::kDouble));
       if (biased) expected = expected + change.bias.to(at::kDouble).reshape({1, -1, 1, 1});
-      ASSERT_EQ(cuda_skip_serves(parts, skip.weight, change), GetParam() != at::kFloat);
+      ASSERT_EQ(cuda_skip_serves(parts, skip.weight, skip.bias, change), GetParam() != at::kFloat);
       if (GetParam() == at::kFloat) continue;
       const auto found = cuda_skip(parts, skip.weight, skip.bias, change);
       EXPECT_TRUE(found.value.is_contiguous(at::MemoryFormat::ChannelsLast));
