@@ -1,10 +1,7 @@
 """The U-Net of the paper's code in PyTorch's own modules, and how it is timed: the reference of scripts/gpu.sh."""
-import contextlib
 import dataclasses
-import fcntl
 import json
 import math
-import os
 import statistics
 import struct
 import time
@@ -130,28 +127,16 @@ class UNet(nn.Module):
         return self.last(F.silu(self.norm(h)))
 
 
-@contextlib.contextmanager
-def alone():
-    """No other program that times something beside this one: they share the file that PENUMBRA_GPU_LOCK names."""
-    path = os.environ.get("PENUMBRA_GPU_LOCK")
-    with open(path, "w") if path else contextlib.nullcontext() as file:
-        if file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def milliseconds(work, seconds):
     """Median over groups of four calls with one wait each, as `penumbra bench` measures."""
-    work()  # compiles, which others need not wait for
-    with alone():
-        for _ in range(3):
+    for _ in range(3):
+        work()
+    torch.cuda.synchronize()
+    times = []
+    while sum(times) < seconds or len(times) < 5:
+        begin = time.perf_counter()
+        for _ in range(4):
             work()
         torch.cuda.synchronize()
-        times = []
-        while sum(times) < seconds or len(times) < 5:
-            begin = time.perf_counter()
-            for _ in range(4):
-                work()
-            torch.cuda.synchronize()
-            times.append(time.perf_counter() - begin)
+        times.append(time.perf_counter() - begin)
     return 1000 * statistics.median(times) / 4

@@ -3,7 +3,6 @@ import datetime
 import json
 import pathlib
 import platform
-import subprocess
 import sys
 
 
@@ -12,13 +11,6 @@ def read(path):
         return json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-
-
-def output(*command):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
 
 
 def cell(value, digits=1):
@@ -109,19 +101,22 @@ def asked(tables, precision, likelihood):
     if likelihood:
         limits.append(("closures' value and gradient, 100 images, ms", "at most", 0.3, likelihood["benchmarks"][0]["real_time"]))
     for what, side, limit, found in limits:
-        holds = found is not None and (found <= limit if side == "at most" else found >= limit)
-        yield [what, f"{side} {limit:g}", "" if found is None else f"{found:.3g}", "yes" if holds else "**no**"]
+        if found is None:
+            yield [what, f"{side} {limit:g}", "", "not measured"]
+            continue
+        holds = found <= limit if side == "at most" else found >= limit
+        yield [what, f"{side} {limit:g}", f"{found:.3g}", "yes" if holds else "**no**"]
+
+
+def rows_of(path):
+    """A table's rows by their first cell; the last one counts."""
+    text = path.read_text() if path.exists() else ""
+    return {name: rest for name, *rest in (row.split("\t") for row in text.splitlines())}
 
 
 def measured(folder):
     """Which parts are of which commit, and when."""
-    parts = {}
-    try:
-        text = (folder / "measured.tsv").read_text()
-    except OSError:
-        return {}
-    for name, commit, when in (row.split("\t") for row in text.splitlines()):
-        parts[name] = commit, when
+    parts = rows_of(folder / "measured.tsv")
     groups = {}
     for name, (commit, when) in parts.items():
         groups.setdefault(commit, []).append((name, when))
@@ -135,8 +130,8 @@ def main():
     mine = [t for name, t in tables.items() if t and not name.startswith(("eager", "torch"))]
     training = {name.removeprefix("torch-"): t for name, t in tables.items() if t and name.startswith("torch")}
     eager = [t for name, t in tables.items() if t and name.startswith("eager")]
-    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    device = output(*query)
+    named = folder / "device.txt"
+    device = named.read_text().strip() if named.exists() else "unknown"
     lines = [
         "# GPU report",
         "",
@@ -155,10 +150,14 @@ def main():
     if peaks:
         lines.append(f"- peak, measured in each program: {', '.join(peaks)} TFLOP/s ({mine[0]['peak_of']})")
     if failed:
-        lines.append(f"- **failed**: {', '.join(failed)}")
+        lines.append(f"- **failed or not run**: {', '.join(failed)}")
     if "H200" in device:
         rows = asked(tables, precision, likelihood)
         lines += ["", "## What was asked of an H200", ""] + table_of(["what", "asked", "found", "holds"], list(rows))
+    checks = rows_of(folder / "checks.tsv")
+    if checks:
+        lines += ["", "## Checks", ""]
+        lines += table_of(["what", "commit", "result", "in its own words"], [[name, *rest] for name, rest in checks.items()])
     head = ["what", "images", "type", "ms", "10 % to 90 %", "TFLOP/s", "of peak", "ratio", "GiB", "steps as"]
     lines += ["", "## Penumbra", ""] + table_of(head, [row for t in mine for row in ours(t)])
     rows = []

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # On a machine with an NVIDIA GPU: builds, checks the kernels, times everything beside PyTorch, and writes
-# bench/gpu_report.md, in some four minutes on 16 cores. A part that fails is named and the others go on; the exit code is
+# bench/gpu_report.md, in some eight minutes on 16 cores. A part that fails is named and the others go on; the exit code is
 # the number of such parts.
 # scripts/gpu.sh [CMAKE OPTION...]; libraries in unusual places: CMAKE_PREFIX_PATH. PENUMBRA_GPU_PARTS="build tests
-# sanitizer bench reference precision" chooses parts, PENUMBRA_GPU_BATCHES="50 10" the numbers of images.
+# sanitizer bench reference precision" chooses parts, PENUMBRA_GPU_BATCHES="50 10" the numbers of images,
+# PENUMBRA_COMMIT names the sources where git does not know them (a copy of a working tree).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=build-gpu out=build-gpu/report
@@ -12,7 +13,8 @@ read -ra batches <<<"${PENUMBRA_GPU_BATCHES:-50 10}"
 kernels='*Cuda*:*cuda*:*Gpu*'
 mkdir -p "$out"
 rm -f "$out/failed"
-export PENUMBRA_GPU_LOCK=$out/lock  # two references prepare side by side and take turns to be timed
+commit=${PENUMBRA_COMMIT:-$(git describe --always --dirty)}
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device.txt"
 
 chosen() { [[ " $parts " == *" $1 "* ]]; }
 # part SECONDS NAME COMMAND...: its output is in $out/NAME.log, and on the screen where it fails.
@@ -36,61 +38,55 @@ json() {
   rm -f "$out/$name.json"
   # shellcheck disable=SC2016 # for the inner shell
   part "$seconds" "$name" bash -c '"${@:2}" >"$1"' - "$out/$name.json" "$@"
-  printf '%s\t%s\t%s\n' "$name" "$(git rev-parse --short HEAD)" "$(date -u '+%Y-%m-%d %H:%M')" >>"$out/measured.tsv"
+  printf '%s\t%s\t%s\n' "$name" "$commit" "$(date -u '+%Y-%m-%d %H:%M')" >>"$out/measured.tsv"
+}
+# check SECONDS NAME COMMAND...: the same without JSON; checks.tsv has what it says of itself in the end.
+check() {
+  local result=passed
+  part "$@" || result=failed
+  printf '%s\t%s\t%s\t%s\n' "$2" "$commit" "$result" \
+    "$(grep -E 'PASSED  \]|passed, |SUMMARY' "$out/$2.log" | tail -n 2 | tr -d '=' | tr -s ' \n' ' ')" >>"$out/checks.tsv"
 }
 bench() { # SECONDS NAME WORD...: of `penumbra bench`
-  json "$1" "$2" "$build/penumbra" bench "${@:3}" --seconds 2 --json
-}
-compile() { # SECONDS NAME TARGET...; every error at once; what is timed meanwhile goes first
-  part "$1" "$2" nice -n 5 cmake --build "$build" --target "${@:3}" -- -k 0
-}
-build_program() {
-  part 120 configure cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTorch_DIR="$torch/Torch" \
-    -DCMAKE_CUDA_ARCHITECTURES=native -DPENUMBRA_BENCH=ON "$@" &&
-    compile 900 compile penumbra_program penumbra_bench penumbra_kernel_check
+  json "$1" "$2" "$build/penumbra" bench "${@:3}" --seconds 3 --json
 }
 
-torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)') || exit 1
 if chosen build; then
-  rm -f "$out"/*.json "$out/measured.tsv"  # of another build
-  build_program "$@" &
+  rm -f "$out"/*.json "$out"/*.tsv  # of another build
+  torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)') || exit 1
+  part 120 configure cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTorch_DIR="$torch/Torch" \
+    -DCMAKE_CUDA_ARCHITECTURES=native -DPENUMBRA_BENCH=ON "$@"
+  part 900 compile cmake --build "$build" --target penumbra_program penumbra_bench penumbra_kernel_check penumbra_tests \
+    -- -k 0  # every error at once
 fi
-# PyTorch is bound by the GPU here, so that its times do not depend on what compiles meanwhile. torch.compile takes as long
-# as the other modes together: one process begins with it and the other ends with it.
-order="compiled fp32 tf32 bf16 bf16_channels_last"
+# What is timed has the machine to itself: small batches and small networks wait for the host.
 for batch in "${batches[@]}"; do
-  # shellcheck disable=SC2086 # words
-  chosen reference && json 420 "eager-$batch" python3 bench/eager_network.py "$batch" 2 $order &
-  order="fp32 tf32 bf16 bf16_channels_last compiled"
-done
-wait
-{ chosen build && chosen tests && compile 900 compile-tests penumbra_tests; } &
-if chosen bench; then
-  for batch in "${batches[@]}"; do
+  if chosen bench; then
     bench 120 "network-$batch" network --arch paper-256 --batch "$batch"
     bench 240 "iteration-$batch" iteration --arch paper-256 --batch "$batch"
-  done
-  json 60 interferometry "$build/bench/penumbra_bench" --benchmark_filter=cuda --benchmark_format=json
-fi
-wait
-# Small networks' training waits for the host, which has nothing else to do now.
+  fi
+  chosen reference && json 420 "eager-$batch" python3 bench/eager_network.py "$batch" 2
+done
 for name in brain-256 brain-64; do
   chosen bench && bench 120 "train-$name" train --prior "$name" --batch 32 --compute bfloat16
   chosen reference && json 120 "torch-$name" python3 bench/eager_training.py "priors/$name.safetensors" 32 2
 done
-chosen bench && bench 120 train-32 train --arch paper-256 --batch 32
+if chosen bench; then
+  bench 120 train-32 train --arch paper-256 --batch 32
+  json 60 interferometry "$build/bench/penumbra_bench" --benchmark_filter=cuda --benchmark_format=json
+fi
 # What is not timed, all at once.
 if chosen tests; then
   {
-    part 300 tests "$build/tests/penumbra_tests" --gtest_filter="$kernels" --gtest_brief=1
+    check 300 tests "$build/tests/penumbra_tests" --gtest_filter="$kernels" --gtest_brief=1
     # Without a GPU they would all be skipped.
     grep -q 'PASSED  \] [1-9]' "$out/tests.log" || echo "tests (none was run)" >>"$out/failed"
   } &
-  part 60 kernels "$build/tests/penumbra_kernel_check" &
+  check 60 kernels "$build/tests/penumbra_kernel_check" &
 fi
 if chosen sanitizer; then
   for tool in memcheck racecheck synccheck; do
-    part 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/tests/penumbra_kernel_check" &
+    check 300 "sanitizer-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/tests/penumbra_kernel_check" &
   done
 fi
 export PENUMBRA_SIDE_BY_SIDE=1
