@@ -11,6 +11,7 @@
 #include "diagnostics/metrics.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "report/run_folder.h"
 #include "report/run_report.h"
 
 namespace penumbra::app {
@@ -47,6 +48,12 @@ std::optional<Estimate> aligned_estimate(const std::filesystem::path& run, const
                   at::stack(moved)};
 }
 
+/// Of a deterministic method.
+bool is_one_image(const std::filesystem::path& run) {
+  const auto summary = nlohmann::json::parse(io::read_file(run / "summary.json"), nullptr, false);
+  return report::text_at(summary, {"sampler", "random"}) == "false";
+}
+
 }  // namespace
 
 nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& given, const std::string& name) {
@@ -54,6 +61,7 @@ nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& give
   const auto shape = estimate.mean.sizes().vec();
   if (given.sizes() != at::IntArrayRef(shape))
     input_error("{}: expected an image of {}, as the run's, found {}", name, describe(shape), describe(given.sizes()));
+  if (!given.isfinite().all().item<bool>()) input_error("{}: expected finite pixels, found some that are not", name);
   io::write_npy(run / "truth.npy", given.to(at::kFloat));
   auto truth = given.to(at::kDouble);
   auto aligned = aligned_estimate(run, estimate.samples);
@@ -64,6 +72,12 @@ nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& give
   }
   auto metrics = diagnostics::to_json(diagnostics::compare(truth, estimate));
   metrics["samples"] = aligned ? "aligned, and the truth with them" : "as they are";
+  if (is_one_image(run)) {
+    // How far images from different starts are apart says nothing of the truth.
+    for (const auto* key : {"nll", "coverage_3sd", "mean_sd", "error_sd_rank_correlation", "calibration"})
+      metrics[key] = nullptr;
+    metrics["samples"] = "one image: a deterministic method has no uncertainty to judge";
+  }
   io::write_file(run / "metrics.json", metrics.dump(2) + "\n");
   report::write_run_report(run);
   return metrics;

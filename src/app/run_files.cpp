@@ -68,6 +68,7 @@ json common_summary(const Problem& problem, const ChainRun& run) {
                {"problem", describe_problem(problem, run)},
                {"sampler",
                 {{"kind", problem.sampler_kind},
+                 {"random", problem.entry->random},
                  {"steps", problem.plan.steps},
                  {"step_size", problem.sampler->step_size()},
                  {"precision", problem.placement.precision == at::kDouble ? "float64" : "float32"},
@@ -97,21 +98,43 @@ struct Judgement {
   std::vector<diagnostics::Verdict> verdicts;
 };
 
+/// The last iterates' fit to the data; by it chains may be left out.
+struct Fit {
+  std::vector<diagnostics::TermFit> terms;
+  diagnostics::Fitting chosen;  ///< empty where all count
+
+  Fit(const Problem& problem, const ChainRun& run) : terms(fits_of(*problem.posterior.likelihood, run.state().x)) {
+    if (problem.modes && problem.modes->only_fitting) chosen = diagnostics::fitting_samples(terms);
+  }
+  bool left_some_out() const { return !chosen.left_out.empty(); }
+};
+
+/// Draws [T, chains, C, H, W] of the chains that count.
+Tensor counted_draws(const ChainRun& run, const Fit& fit) {
+  const auto& draws = run.statistics().history().draws();
+  return fit.left_some_out() ? draws.index_select(1, at::tensor(fit.chosen.kept, at::kLong)) : draws;
+}
+
 /// How well the data are explained, averaged over the last iterates of all chains, or of those that fit.
-void judge_misfit(const Problem& problem, const ChainRun& run, Judgement& judgement) {
+void judge_misfit(const Fit& fit, Judgement& judgement) {
   judgement.diagnostics["misfit"] = json::array();
-  const auto misfits = fits_of(*problem.posterior.likelihood, run.state().x);
-  const auto fitting =
-      problem.modes && problem.modes->only_fitting ? diagnostics::fitting_samples(misfits) : diagnostics::Fitting{};
-  for (const auto& misfit : misfits) {
-    const auto of = fitting.left_out.empty() ? misfit.chi2 : misfit.chi2.index_select(0, at::tensor(fitting.kept));
-    const double chi2 = of.mean().item<double>();
+  const bool chosen = fit.left_some_out();
+  for (const auto& misfit : fit.terms) {
+    const double of_all = misfit.chi2.mean().item<double>();
+    const double chi2 =
+        chosen ? misfit.chi2.index_select(0, at::tensor(fit.chosen.kept, at::kLong)).mean().item<double>() : of_all;
     judgement.diagnostics["misfit"].push_back({{"term", misfit.term},
                                                {"chi2", number(chi2)},
                                                {"expected", 1},
                                                {"tolerance", std::sqrt(2 / static_cast<double>(misfit.data_count))},
                                                {"data_count", misfit.data_count}});
-    judgement.verdicts.push_back(diagnostics::misfit_verdict(misfit.term, chi2, misfit.data_count));
+    auto verdict = diagnostics::misfit_verdict(misfit.term, chi2, misfit.data_count);
+    if (chosen) {
+      // They were chosen by this very number.
+      judgement.diagnostics["misfit"].back()["chi2_of_all"] = number(of_all);
+      verdict.text += fmt::format("; of all samples, those that are left out too, it is {:.3g}", of_all);
+    }
+    judgement.verdicts.push_back(std::move(verdict));
   }
 }
 
@@ -172,13 +195,14 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
   Judgement judgement;
   // Before the step limits below ask for more scores.
   const auto clamped = clamped_count(*problem.posterior.prior);
+  const Fit fit(problem, run);
   if (problem.entry->random && !problem.entry->langevin) {
     judgement.verdicts.push_back({"note", "sampler",
                                   fmt::format("{} makes one image a chain, by an approximation whose error chains "
                                               "cannot show; the Stein discrepancy may",
                                               problem.sampler_kind)});
   } else if (problem.entry->random) {
-    const auto convergence = diagnostics::assess(run.statistics().history().draws());
+    const auto convergence = diagnostics::assess(counted_draws(run, fit));
     judgement.diagnostics = diagnostics::to_json(convergence);
     using diagnostics::Chains;
     judgement.verdicts =
@@ -189,19 +213,29 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
                                               "by their start, and their spread is no uncertainty",
                                               problem.sampler_kind)});
   }
-  judge_misfit(problem, run, judgement);
+  judge_misfit(fit, judgement);
   judge_clamping(problem, clamped, judgement);
   judge_stein(problem, run, judgement);
   judge_step(problem, run, judgement);
   return judgement;
 }
 
+/// Of findings of one level: samples of another law come before samples that have not settled, and these before
+/// samples that are too few.
+int gravity(const diagnostics::Verdict& verdict) {
+  if (verdict.about == "mean" || verdict.about == "sd") return 0;
+  return verdict.about == "convergence" || verdict.about == "drift" ? 1 : 2;
+}
+
 /// The worst finding speaks for the run.
-std::string overall(const std::vector<diagnostics::Verdict>& verdicts) {
-  for (const auto* level : {"bad", "warning"})
+std::string overall(const std::vector<diagnostics::Verdict>& verdicts, bool random) {
+  for (const auto* level : {"bad", "warning"}) {
+    const diagnostics::Verdict* gravest = nullptr;
     for (const auto& verdict : verdicts)
-      if (verdict.level == level) return verdict.text;
-  return "No diagnostic found anything wrong.";
+      if (verdict.level == level && (!gravest || gravity(verdict) > gravity(*gravest))) gravest = &verdict;
+    if (gravest) return gravest->text;
+  }
+  return random ? "No diagnostic found anything wrong." : "One image, without a statement of its uncertainty.";
 }
 
 void write_summary(const fs::path& folder, json summary, const Judgement& judgement) {
@@ -209,7 +243,7 @@ void write_summary(const fs::path& folder, json summary, const Judgement& judgem
   summary["verdicts"] = json::array();
   for (const auto& [level, about, text] : judgement.verdicts)
     summary["verdicts"].push_back({{"level", level}, {"about", about}, {"text", text}});
-  summary["verdict"] = overall(judgement.verdicts);
+  summary["verdict"] = overall(judgement.verdicts, summary["sampler"]["random"].get<bool>());
   io::write_file(folder / "summary.json", summary.dump(2) + "\n");
 }
 

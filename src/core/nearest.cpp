@@ -43,10 +43,12 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
   return best ? fmt::format("; did you mean {}?", *best) : std::string{};
 }
 
-std::string excerpt(const std::string& text) {
+namespace {
+
+std::string printable(const std::string& text, size_t most) {
   std::string shown;
   for (const char c : text) {
-    if (shown.size() >= longest_word) return shown + "...";
+    if (shown.size() >= most) return shown + "...";
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f)
       shown += fmt::format("\\x{:02x}", byte);
@@ -55,5 +57,11 @@ std::string excerpt(const std::string& text) {
   }
   return shown;
 }
+
+}  // namespace
+
+std::string excerpt(const std::string& text) { return printable(text, longest_word); }
+
+std::string shown_path(const std::string& path) { return printable(path, 4096); }
 
 }  // namespace penumbra

@@ -12,4 +12,7 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 /// A piece of somebody's input that is safe in a one-line message: control characters escaped, long text cut.
 std::string excerpt(const std::string& text);
 
+/// A path whole, and as safe.
+std::string shown_path(const std::string& path);
+
 }  // namespace penumbra

@@ -121,6 +121,14 @@ struct Settings::Impl {
     input_error("{}: {}: {}", origin->name, excerpt(full(key)), message);
   }
 
+  /// Paths start from the file's folder; those of --set from where it is typed, if something is there.
+  std::filesystem::path resolved(const std::string& key, const std::string& given, std::error_code& error) const {
+    const auto* value = find(key);
+    if (value && value->line == from_the_command_line && std::filesystem::exists(given, error))
+      return std::filesystem::absolute(given, error).lexically_normal();
+    return std::filesystem::absolute(origin->folder / given, error).lexically_normal();
+  }
+
   Asked& ask(const std::string& key) {
     for (auto& record : asked)
       if (record.key == key) return record;
@@ -298,12 +306,12 @@ std::vector<double> Settings::numbers(const std::string& key, const std::vector<
 std::filesystem::path Settings::file(const std::string& key) {
   const auto given = impl_->get<std::string>(key, {}, "the path of a file", as_text);
   std::error_code error;
-  const auto path = std::filesystem::absolute(impl_->origin->folder / given, error).lexically_normal();
+  const auto path = impl_->resolved(key, given, error);
   const bool is_file = !error && given.find('\0') == std::string::npos && std::filesystem::exists(path, error) &&
                        !std::filesystem::is_directory(path, error);
   if (!is_file)
     fail(key,
-         fmt::format("expected an existing file, found {} (looked for {})", excerpt(given), excerpt(path.string())));
+         fmt::format("expected an existing file, found {} (looked for {})", excerpt(given), shown_path(path.string())));
   impl_->ask(key).text = format(path.string());
   impl_->origin->files.push_back(path);
   return path;
@@ -312,10 +320,10 @@ std::filesystem::path Settings::file(const std::string& key) {
 std::filesystem::path Settings::folder(const std::string& key) {
   const auto given = impl_->get<std::string>(key, {}, "the path of a folder", as_text);
   std::error_code error;
-  const auto path = std::filesystem::absolute(impl_->origin->folder / given, error).lexically_normal();
+  const auto path = impl_->resolved(key, given, error);
   if (error || given.find('\0') != std::string::npos || !std::filesystem::is_directory(path, error))
-    fail(key,
-         fmt::format("expected an existing folder, found {} (looked for {})", excerpt(given), excerpt(path.string())));
+    fail(key, fmt::format("expected an existing folder, found {} (looked for {})", excerpt(given),
+                          shown_path(path.string())));
   impl_->ask(key).text = format(path.string());
   return path;
 }

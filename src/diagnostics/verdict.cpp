@@ -155,7 +155,7 @@ Verdict step_verdict(double step, std::optional<double> stability_limit, std::op
     text += fmt::format(" is {} of the stability limit; ", percent(share));
     text += measured ? measured->text
                      : fmt::format("the variance of the stiffest direction comes out {} too large", percent(excess));
-    judged = level(excess / (1 + excess), 0.1, 0.33, 1);
+    judged = level(excess / (1 + excess), 0.1, 0.2, 1);
   } else {
     text += "; no stability limit is known for this problem, watch for chains that diverge";
     judged = "note";

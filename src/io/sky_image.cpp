@@ -1,5 +1,7 @@
 #include "io/sky_image.h"
 
+#include <cctype>
+
 #include "core/error.h"
 #include "io/file.h"
 #include "io/fits_layout.h"
@@ -10,6 +12,12 @@ namespace {
 constexpr std::string_view text_magic = "# SRC:";
 
 }  // namespace
+
+bool is_jy_per_pixel(const std::string& unit) {
+  std::string upper;
+  for (const char c : unit) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return upper == "JY/PIXEL" || upper == "JY/PIX";
+}
 
 SkyImage read_sky_image(const std::filesystem::path& path) { return parse_sky_image(read_file(path), path.string()); }
 

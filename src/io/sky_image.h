@@ -25,6 +25,9 @@ struct SkyImage {
   std::string unit;  ///< BUNIT, "JY/PIXEL" for most; empty where a file does not say
 };
 
+/// Whether a BUNIT is Jy a pixel, as programs write it.
+bool is_jy_per_pixel(const std::string& unit);
+
 /// FITS or ehtim's text, by the content. Throws InputError that names the file, the field, what was expected and what
 /// was found.
 SkyImage read_sky_image(const std::filesystem::path& path);

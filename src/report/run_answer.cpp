@@ -60,12 +60,14 @@ Picture observed(const Tensor& observation) {
 std::vector<Figure> against_truth(const RunFolder& run) {
   std::vector<Figure> figures;
   const auto error = run.aligned_mean.value_or(run.mean) - *run.truth;
-  const auto outside = (error.abs() > 3 * run.aligned_sd.value_or(run.sd)).to(at::kDouble);
-  const auto anywhere = outside.amax(0);  // over the channels
   figures.push_back(Picture{"Truth", "Known here because the run was evaluated against it.", *run.truth,
                             shared_range(run), intensity_map(run)});
-  figures.push_back(
-      Picture{"Error", "Mean minus truth." + missing_note(error), error, symmetric_range(error), Colormap::diverging});
+  figures.push_back(Picture{"Error",
+                            (has_spread(run) ? "Mean minus truth." : "Image minus truth.") + missing_note(error), error,
+                            symmetric_range(error), Colormap::diverging});
+  if (!has_spread(run)) return figures;
+  const auto outside = (error.abs() > 3 * run.aligned_sd.value_or(run.sd)).to(at::kDouble);
+  const auto anywhere = outside.amax(0);  // over the channels
   figures.push_back(Picture{"Error beyond 3 SD",
                             fmt::format("Light where the truth is more than 3 SD from the mean: {} % of the values. "
                                         "Honest uncertainty leaves few and scatters them.",
@@ -90,12 +92,18 @@ Chart band_chart(const std::string& title, const std::string& x_label) {
   return {.title = title, .x = {.label = x_label}, .y = {.label = "value"}};
 }
 
+void fill_line(Chart& chart, const std::string& name, const Tensor& values) {
+  std::vector<double> place(values.numel());
+  for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<double>(i);
+  chart.series.push_back({.name = name, .x = place, .y = numbers(values), .colour = 0});
+}
+
 void fill_band(Chart& chart, const Tensor& mean, const Tensor& low, const Tensor& high,
                const std::string& band = "95 % interval") {
-  std::vector<double> place(mean.numel());
-  for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<double>(i);
-  chart.series.push_back({.name = band, .x = place, .low = numbers(low), .high = numbers(high), .colour = 0});
-  chart.series.push_back({.name = "posterior mean", .x = place, .y = numbers(mean), .colour = 0});
+  fill_line(chart, "posterior mean", mean);
+  const auto& place = chart.series.back().x;
+  chart.series.insert(chart.series.end() - 1,
+                      {.name = band, .x = place, .low = numbers(low), .high = numbers(high), .colour = 0});
 }
 
 void fill_truth(Chart& chart, const Tensor& truth) {
@@ -155,6 +163,12 @@ Picture sd_picture(const std::string& title, const std::string& caption, const T
 }
 
 std::vector<Figure> mean_and_sd(const RunFolder& run) {
+  if (!has_spread(run)) {
+    const auto of = run.samples.size(0) == 1 ? "The method's one image; it says nothing of its uncertainty."
+                                             : "The mean of the images from different starts; how far they are apart "
+                                               "is no uncertainty.";
+    return {mean_picture(run, "Image", of, run.mean)};
+  }
   return {mean_picture(run, "Posterior mean", "The best single image in the mean square sense.", run.mean),
           sd_picture("Standard deviation", "How far the posterior strays from the mean at each pixel", run.sd)};
 }
@@ -190,6 +204,8 @@ void add_aligned_answer(Page& page, const RunFolder& run) {
 
 }  // namespace
 
+bool has_spread(const RunFolder& run) { return text_at(run.summary, {"sampler", "random"}) != "false"; }
+
 Colormap intensity_map(const RunFolder& run) {
   const auto likelihood = text_at(run.summary, {"problem", "likelihood"});
   for (const auto* word : {"visibilit", "closure", "interferom", "eht"})
@@ -204,15 +220,16 @@ void add_answer(Page& page, const RunFolder& run) {
   if (!is_image(run)) return add_tiny_answer(page, run);
   const auto shared = shared_range(run);
   page.text(
-      fmt::format("The mean{}, the samples and the bounds share one colour range, {} to {} (the central 99.8 % of "
-                  "their values; what lies outside takes the end's colour). Each other picture has its own.",
-                  run.truth ? ", the truth" : "", format_number(shared.low), format_number(shared.high)));
+      fmt::format("The {}{} share one colour range, {} to {} (the central 99.8 % of their values; what lies outside "
+                  "takes the end's colour). Each other picture has its own.",
+                  has_spread(run) ? "mean, the samples and the bounds" : "images", run.truth ? " and the truth" : "",
+                  format_number(shared.low), format_number(shared.high)));
   if (run.aligned_mean) return add_aligned_answer(page, run);
   auto figures = mean_and_sd(run);
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
   show(page, figures, run);
   if (run.truth) show(page, against_truth(run), run);
-  show(page, intervals(run), run);
+  if (has_spread(run)) show(page, intervals(run), run);
 }
 
 void add_data_share(Page& page, const RunFolder& run) {
@@ -284,11 +301,14 @@ void add_profile(Page& page, const RunFolder& run) {
     if (run.aligned_mean) {
       const auto mean = line(*run.aligned_mean), twice = 2 * line(*run.aligned_sd);
       fill_band(chart, mean, mean - twice, mean + twice, "2 SD");
-    } else {
+    } else if (has_spread(run)) {
       fill_band(chart, line(run.mean), line(run.quantiles[q025]), line(run.quantiles[q975]));
+    } else {
+      fill_line(chart, "image", line(run.mean));
     }
     if (run.truth) fill_truth(chart, line(*run.truth));
-    figures.push_back(Plot{chart, run.aligned_mean
+    figures.push_back(Plot{chart, !has_spread(run) ? ""
+                                  : run.aligned_mean
                                       ? "Of the aligned samples. Shaded: two standard deviations to each side."
                                       : "Shaded: the central 95 % of the posterior at each pixel on its own."});
   }
@@ -296,12 +316,14 @@ void add_profile(Page& page, const RunFolder& run) {
 }
 
 void add_samples(Page& page, const RunFolder& run) {
-  if (!is_image(run)) return;
+  if (!is_image(run) || (!has_spread(run) && run.samples.size(0) == 1)) return;
   const auto chains = run.samples.size(0), shown = std::min(chains, most_samples);
   const auto shared = shared_range(run);
-  page.section("Samples", fmt::format("The last iterate of {} of {} chains, colours from {} to {}. What all samples "
-                                      "show, the data demand; what differs, they leave open.",
-                                      shown, chains, format_number(shared.low), format_number(shared.high)));
+  page.section(has_spread(run) ? "Samples" : "Images from different starts",
+               fmt::format("The last iterate of {} of {} chains, colours from {} to {}. {}", shown, chains,
+                           format_number(shared.low), format_number(shared.high),
+                           has_spread(run) ? "What all samples show, the data demand; what differs, they leave open."
+                                           : "What differs, the method leaves to its start."));
   std::vector<Figure> figures;
   for (int64_t chain = 0; chain < shown; ++chain)
     figures.push_back(

@@ -14,6 +14,9 @@ void add_extrapolation(Page& page, const RunFolder& run);
 void add_profile(Page& page, const RunFolder& run);
 void add_samples(Page& page, const RunFolder& run);
 
+/// Whether its images are draws of a law, or, of deterministic methods, one image from every start.
+bool has_spread(const RunFolder& run);
+
 /// Intensities of the sky are shown as light, everything else as radiographs are.
 Colormap intensity_map(const RunFolder& run);
 /// Microarcseconds; 0 where the image is not one of the sky or the run does not say.

@@ -51,7 +51,7 @@ std::string subtitle(const RunFolder& run) {
 void write_run_report(const std::filesystem::path& run) {
   const auto folder = read_run(run);
   const auto name = std::filesystem::weakly_canonical(run).filename().string();
-  Page page("Posterior of " + (name.empty() ? "a run" : name), subtitle(folder));
+  Page page((has_spread(folder) ? "Posterior of " : "Image of ") + (name.empty() ? "a run" : name), subtitle(folder));
   const auto news = badges(folder);
   const auto sentence = text_at(folder.summary, {"verdict"});
   page.verdict(overall(news), sentence.empty() ? "The run's summary holds no verdict." : sentence, news);

@@ -115,6 +115,31 @@ chains: 2
   EXPECT_GT(observation.visibilities.size(), 50U);
   const auto sampled = penumbra({"sample", config, "--out", (folder / "run").string()});
   EXPECT_EQ(sampled.code, 0) << sampled.err;
+  // The truth in the run's unit and pixels, whatever its own: as it is, in quarters of its pixels, and in the unit of
+  // x.
+  const auto mse = [&](const std::string& name) {
+    const auto result =
+        penumbra({"evaluate", (folder / "run").string(), "--truth", (folder / name).string(), "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return json::parse(result.out)["mse"].get<double>();
+  };
+  auto fine = crescent();
+  fine.pixels = fine.pixels.repeat_interleave(2, 0).repeat_interleave(2, 1) / 4;
+  fine.pixel_radians /= 2;
+  io::write_fits_image(folder / "fine.fits", fine);
+  io::write_npy(folder / "truth.npy", crescent().pixels / 0.01);
+  const double expected = mse("truth.npy");
+  EXPECT_NEAR(mse("truth.fits"), expected, 1e-6 * expected);
+  EXPECT_NEAR(mse("fine.fits"), expected, 1e-6 * expected);
+  // What the run knows of the sky is not asked for again.
+  const auto exported =
+      penumbra({"export", (folder / "run").string(), "--out", (folder / "fits").string(), "--format", "fits"});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  const auto mean = io::read_sky_image(folder / "fits" / "mean.fits");
+  EXPECT_EQ(mean.unit, "JY/PIXEL");
+  EXPECT_EQ(mean.source, "M87");
+  EXPECT_NEAR(mean.pixel_radians / (8 * io::radians_per_microarcsecond), 1, 1e-9);
+  EXPECT_TRUE(mean.pixels.allclose(0.01 * io::read_npy(folder / "run" / "mean.npy")[0].to(at::kDouble)));
   // The same stations and times for another image, without noise.
   const auto again = (folder / "again.uvfits").string();
   write_text(folder / "like.yaml", "observation: {like: y.uvfits, thermal_noise: false}");

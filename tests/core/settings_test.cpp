@@ -156,6 +156,23 @@ TEST(Settings, AssignsThroughSectionsAndLists) {
   EXPECT_EQ(s.sections("list").at(1).integer("c"), 5);
 }
 
+TEST(Settings, TakesAssignedPathsFromWhereTheCommandIsTyped) {
+  const auto folder = test::scratch();
+  std::filesystem::create_directories(folder / "configs");
+  for (const auto* name : {"here.npy", "configs/there.npy"}) std::ofstream(folder / name) << "x";
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  auto s = Settings::from_text("a: there.npy\nd: here.npy\n", "config.yaml", folder / "configs");
+  s.assign("b=here.npy");
+  s.assign("c=there.npy");
+  const auto found = [&](const char* key) { return std::filesystem::relative(s.file(key), folder).string(); };
+  EXPECT_EQ(found("a"), "configs/there.npy");
+  EXPECT_EQ(found("b"), "here.npy");
+  EXPECT_EQ(found("c"), "configs/there.npy");
+  EXPECT_NE(message_of([&] { s.file("d"); }), "");
+  std::filesystem::current_path(before);
+}
+
 TEST(Settings, RefusesBadAssignments) {
   auto s = parse("a: 1\nlist: [1]\n");
   for (const auto* bad : {"a", "=1", "a..b=1", ".a=1", "a.b=1", "a=[1", "list.1=2", "list.x=2", ""})

@@ -6,7 +6,8 @@
 
 #include "app/command.h"
 #include "app/evaluate_run.h"
-#include "io/image.h"
+#include "app/run_sky.h"
+#include "io/npy.h"
 
 namespace penumbra::app {
 namespace {
@@ -24,7 +25,9 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("--png-range", options->png_range, "values of a PNG's black and white")->expected(2);
   command.add_flag("--json", options->json, "print JSON");
   return [options] {
-    const auto truth = io::read_image(options->truth, options->png_range.at(0), options->png_range.at(1));
+    const auto shape = io::read_npy(options->run / "mean.npy").sizes().vec();
+    const auto truth =
+        read_run_truth(options->run, options->truth, shape, options->png_range.at(0), options->png_range.at(1));
     const auto metrics = evaluate_run(options->run, truth, options->truth.string());
     if (options->json)
       fmt::print("{}\n", metrics.dump(2));

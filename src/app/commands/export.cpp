@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/run_sky.h"
 #include "app/sky_info.h"
 #include "core/error.h"
 #include "core/nearest.h"
@@ -30,6 +31,7 @@ struct Options {
   double pixel_mm = 1;
   double fov_uas = 0;      ///< of a FITS image's rows; 0: not given
   double jy_per_unit = 0;  ///< 0: not given
+  double black = 0;        ///< the value of no brightness
   fs::path source;         ///< UVFITS or FITS whose source a FITS image shows; may be empty
 };
 
@@ -38,14 +40,36 @@ struct Result {
   std::string name;
   Tensor images;
   report::Range range;  ///< black and white of its PNG
+  bool is_spread = false;
 };
 
 std::vector<Result> results_of(const report::RunFolder& run) {
   const auto shared = report::range_of({run.mean, run.samples});
-  return {{"mean", run.mean, shared},
-          {"sd", run.sd, {0, report::range_of({run.sd}).high}},
-          {"samples", run.samples, shared},
-          {"quantiles", run.quantiles, shared}};
+  const report::Range spread{0, report::range_of({run.sd}).high};
+  std::vector<Result> results{{"mean", run.mean, shared},
+                              {"sd", run.sd, spread, true},
+                              {"samples", run.samples, shared},
+                              {"quantiles", run.quantiles, shared}};
+  if (run.aligned_mean && run.aligned_sd) {
+    results.push_back({"aligned-mean", *run.aligned_mean, shared});
+    results.push_back({"aligned-sd", *run.aligned_sd, spread, true});
+  }
+  for (size_t mode = 0; run.mode_means.size() > 1 && mode < run.mode_means.size(); ++mode) {
+    results.push_back({fmt::format("mode-{}-mean", mode + 1), run.mode_means[mode], shared});
+    results.push_back({fmt::format("mode-{}-sd", mode + 1), run.mode_sds.at(mode), spread, true});
+  }
+  return results;
+}
+
+/// What is not given and the run knows.
+void fill_from_run(Options& options) {
+  const auto sky = sky_of_run(options.run);
+  if (!sky) return;
+  if (options.fov_uas == 0) options.fov_uas = sky->fov_uas;
+  if (options.jy_per_unit == 0) options.jy_per_unit = sky->jy_per_unit;
+  options.black = sky->black;
+  // A run outlives its data.
+  if (options.source.empty() && fs::is_regular_file(sky->data) && looks_like_sky(sky->data)) options.source = sky->data;
 }
 
 /// What a picture shows: gray or colour as it is; of two channels, a complex number's parts, the magnitude.
@@ -91,14 +115,15 @@ io::SkyImage source_of(const fs::path& path) {
 }
 
 /// Row 0 in the North, as the models of the sky have it. Without Jy a unit the file says no unit.
-void write_sky(const fs::path& path, const Tensor& images, const Options& options) {
+void write_sky(const fs::path& path, const Result& result, const Options& options) {
+  const auto& images = result.images;
   if (images.size(-3) != 1)
     input_error("{}: fits: expected images of one channel, found {}", options.run.string(), images.size(-3));
   auto sky = source_of(options.source);
   sky.pixels = images.select(-3, 0).to(at::kDouble);
   sky.pixel_radians = options.fov_uas * io::radians_per_microarcsecond / static_cast<double>(sky.pixels.size(-1));
   if (options.jy_per_unit > 0) {
-    sky.pixels = sky.pixels * options.jy_per_unit;
+    sky.pixels = (result.is_spread ? sky.pixels : sky.pixels - options.black) * options.jy_per_unit;
     sky.unit = "JY/PIXEL";
   }
   io::write_fits_image(path, sky);
@@ -117,7 +142,7 @@ void write_result(const Options& options, const std::string& format, const Resul
   if (format == "png") write_picture(path, result);
   if (format == "nifti") io::write_nifti(path, result.images, options.pixel_mm);
   if (format == "cfl") write_complex(path, result.images);
-  if (format == "fits") write_sky(path, result.images, options);
+  if (format == "fits") write_sky(path, result, options);
 }
 
 /// Before anything is written: nothing that is there is lost, the run's own arrays least of all.
@@ -144,7 +169,8 @@ void require_formats(const Options& options) {
   }
 }
 
-int export_run(const Options& options) {
+int export_run(Options options) {
+  fill_from_run(options);
   require_formats(options);
   const auto run = report::read_run(options.run);
   if (!run.has_answer) input_error("{}: expected a run that finished; this one has no images", options.run.string());
@@ -170,12 +196,16 @@ std::function<int()> declare(CLI::App& command) {
       ->delimiter(',');
   command.add_option("--pixel-mm", options->pixel_mm, "nifti: side of a pixel in millimetres (default: 1)")
       ->check(CLI::Range(1e-6, 1e6));
-  command.add_option("--fov", options->fov_uas, "fits: width of the image in microarcseconds")
+  command
+      .add_option("--fov", options->fov_uas,
+                  "fits: width of the image in microarcseconds (default: the run's, of an interferometer)")
       ->check(CLI::Range(1e-3, 1e12));
-  command.add_option("--jy-per-unit", options->jy_per_unit, "fits: Jy of a pixel with the value 1 (default: no unit)")
+  command
+      .add_option("--jy-per-unit", options->jy_per_unit,
+                  "fits: Jy of a pixel with the value 1 (default: the run's, of an interferometer; else no unit)")
       ->check(CLI::PositiveNumber);
   command.add_option("--source", options->source,
-                     "fits: a UVFITS or FITS file of the same source, for its coordinates");
+                     "fits: a UVFITS or FITS file of the same source, for its coordinates (default: the run's data)");
   return [options] { return export_run(*options); };
 }
 

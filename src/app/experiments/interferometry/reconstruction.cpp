@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "app/experiments/record.h"
 #include "app/run_modes.h"
@@ -24,11 +25,19 @@ using nlohmann::json;
 
 const double nothing = std::nan("");
 
-/// Mean over the samples of one kind of data.
-double chi2(const std::vector<diagnostics::TermFit>& fits, const Tensor& kept, const std::string& term) {
+/// One kind of data: chi^2 of every sample; empty where there is none.
+Tensor chi2_of(const std::vector<diagnostics::TermFit>& fits, const std::string& term) {
   for (const auto& fit : fits)
-    if (fit.term == term) return fit.chi2.index_select(0, kept).mean().item<double>();
-  return nothing;
+    if (fit.term == term) return fit.chi2;
+  return {};
+}
+
+/// Means over the samples that are kept, and over all.
+std::pair<double, double> mean_chi2(const std::vector<diagnostics::TermFit>& fits, const Tensor& kept,
+                                    const std::string& term) {
+  const auto chi2 = chi2_of(fits, term);
+  if (!chi2.defined()) return {nothing, nothing};
+  return {chi2.index_select(0, kept).mean().item<double>(), chi2.mean().item<double>()};
 }
 
 /// The last ones, of which each is of another chain: the others add little, and a ring takes its time.
@@ -65,6 +74,8 @@ const std::vector<QualityField>& quality_fields() {
                                                 {"ncc", &Quality::ncc},
                                                 {"chi2_phase", &Quality::chi2_phase},
                                                 {"chi2_amplitude", &Quality::chi2_amplitude},
+                                                {"chi2_phase_all", &Quality::chi2_phase_all},
+                                                {"chi2_amplitude_all", &Quality::chi2_amplitude_all},
                                                 {"coverage", &Quality::coverage},
                                                 {"sd", &Quality::sd},
                                                 {"diameter", &Quality::diameter},
@@ -106,8 +117,8 @@ Reconstruction judge(const SkyCase& sky, const Tensor& all) {
   q.coverage = one ? nothing : metrics.coverage_3sd;
   q.sd = one ? nothing : metrics.mean_sd;
   q.left_out = static_cast<double>(fitting.left_out.size()) / static_cast<double>(all.size(0));
-  q.chi2_phase = chi2(fits, kept, "closure_phase");
-  q.chi2_amplitude = chi2(fits, kept, "log_closure_amplitude");
+  std::tie(q.chi2_phase, q.chi2_phase_all) = mean_chi2(fits, kept, "closure_phase");
+  std::tie(q.chi2_amplitude, q.chi2_amplitude_all) = mean_chi2(fits, kept, "log_closure_amplitude");
   measure_rings(q, sky, samples);
   return result;
 }
@@ -179,6 +190,7 @@ std::optional<Reconstruction> kept(const std::filesystem::path& folder, const st
   r.diverged = found.at("diverged").get<bool>();
   // JSON has no NaN: what does not exist was written as null.
   for (const auto& [name, value] : quality_fields()) {
+    if (!found.at("quality").contains(name)) return std::nullopt;  // an older program's
     const auto& number = found.at("quality").at(name);
     r.quality.*value = number.is_number() ? number.get<double>() : nothing;
   }
