@@ -30,6 +30,7 @@ struct Visibility {
 };
 
 struct Observation {
+  std::string name;  ///< what messages call it: the file's path, or empty where there is none
   std::string source;
   double right_ascension = 0;  ///< hours, J2000
   double declination = 0;      ///< degrees, J2000
