@@ -78,6 +78,7 @@ json common_summary(const Problem& problem, const ChainRun& run) {
                  {"records", run.statistics().moments().records()},
                  {"record_from", problem.plan.record_from},
                  {"record_every", problem.plan.record_every}}}};
+  for (const auto& [what, count] : problem.posterior.likelihood->data_facts().counts) summary["data"][what] = count;
   // Of a GPU: a graph, or why steps were called one by one.
   if (!run.step_mode().empty()) summary["timings"]["steps_as"] = run.step_mode();
   return summary;
@@ -96,6 +97,11 @@ struct Judgement {
   json diagnostics;
   std::vector<diagnostics::Verdict> verdicts;
 };
+
+void note_data(const Problem& problem, Judgement& judgement) {
+  for (const auto& note : problem.posterior.likelihood->data_facts().notes)
+    judgement.verdicts.push_back({"note", "data", note});
+}
 
 /// How well the data are explained, averaged over the last iterates of all chains, or of those that fit.
 void judge_misfit(const Problem& problem, const ChainRun& run, Judgement& judgement) {
@@ -189,6 +195,7 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
                                               "by their start, and their spread is no uncertainty",
                                               problem.sampler_kind)});
   }
+  note_data(problem, judgement);
   judge_misfit(problem, run, judgement);
   judge_clamping(problem, clamped, judgement);
   judge_stein(problem, run, judgement);

@@ -37,7 +37,8 @@ Preparation preparation_setting(Settings& settings);
 /// First and last time, in hours, of every scan.
 std::vector<std::pair<double, double>> scan_table(const Observation& observation, double gap_seconds);
 
-/// Throws InputError, naming the step, where nothing is left; `name` stands for the data in messages.
+/// With the counts of what each step took away. Throws InputError, naming the step, where nothing is left; `name`
+/// stands for the data in messages.
 Observation prepare(const Observation& observation, const Preparation& preparation, const std::string& name);
 
 }  // namespace penumbra::vlbi

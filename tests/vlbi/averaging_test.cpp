@@ -130,6 +130,41 @@ TEST(Averaging, FlagsComeBeforeMeans) {
   }
 }
 
+TEST(Averaging, EveryStepCountsWhatItTakesAway) {
+  const auto observation = example_observation();
+  EXPECT_FALSE(observation.preparation);
+  const Preparation preparation{.flags = {.stations = {"PV"}},
+                                .average_scans = false,
+                                .min_baseline = 1e9,
+                                .max_baseline = 3e9,
+                                .systematic_noise = 0,
+                                .min_snr = 50};
+  const auto prepared = prepare(observation, preparation, "x");
+  ASSERT_TRUE(prepared.preparation);
+  const auto& counts = *prepared.preparation;
+  EXPECT_EQ(counts.read, 54);
+  EXPECT_EQ(counts.flagged, 27);
+  EXPECT_EQ(counts.averages, 27);
+  int64_t too_short = 0, too_long = 0, too_faint = 0;
+  for (const auto& row : observation.visibilities) {
+    if (row.second == 3) continue;
+    const double length = std::hypot(row.u, row.v);
+    if (length < 1e9)
+      ++too_short;
+    else if (length > 3e9)
+      ++too_long;
+    else if (std::abs(row.value) <= 50 * row.sd)
+      ++too_faint;
+  }
+  EXPECT_EQ(counts.below_min_baseline, too_short);
+  EXPECT_EQ(counts.above_max_baseline, too_long);
+  EXPECT_EQ(counts.below_min_snr, too_faint);
+  EXPECT_EQ(static_cast<int64_t>(prepared.visibilities.size()), 27 - too_short - too_long - too_faint);
+  auto usual = raw;
+  usual.average_scans = true;
+  EXPECT_EQ(prepare(observation, usual, "x").preparation->averages, 18);
+}
+
 TEST(Averaging, NothingLeftIsAnErrorThatNamesTheStep) {
   auto preparation = raw;
   preparation.min_baseline = 1e11;
