@@ -79,6 +79,7 @@ json common_summary(const Problem& problem, const ChainRun& run) {
                  {"records", run.statistics().moments().records()},
                  {"record_from", problem.plan.record_from},
                  {"record_every", problem.plan.record_every}}}};
+  for (const auto& [what, count] : problem.posterior.likelihood->data_facts().counts) summary["data"][what] = count;
   // Of a GPU: a graph, or why steps were called one by one.
   if (!run.step_mode().empty()) summary["timings"]["steps_as"] = run.step_mode();
   return summary;
@@ -113,6 +114,11 @@ struct Fit {
 Tensor counted_draws(const ChainRun& run, const Fit& fit) {
   const auto& draws = run.statistics().history().draws();
   return fit.left_some_out() ? draws.index_select(1, at::tensor(fit.chosen.kept, at::kLong)) : draws;
+}
+
+void note_data(const Problem& problem, Judgement& judgement) {
+  for (const auto& note : problem.posterior.likelihood->data_facts().notes)
+    judgement.verdicts.push_back({"note", "data", note});
 }
 
 /// How well the data are explained, averaged over the last iterates of all chains, or of those that fit.
@@ -213,6 +219,7 @@ Judgement judge(const Problem& problem, const ChainRun& run) {
                                               "by their start, and their spread is no uncertainty",
                                               problem.sampler_kind)});
   }
+  note_data(problem, judgement);
   judge_misfit(fit, judgement);
   judge_clamping(problem, clamped, judgement);
   judge_stein(problem, run, judgement);

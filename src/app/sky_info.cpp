@@ -90,6 +90,7 @@ json describe_visibilities(const std::string& bytes, const std::string& name) {
           {"scans", vlbi::scan_table(observation, vlbi::Preparation{}.scan_gap).size()},
           {"visibilities", observation.visibilities.size()},
           {"dropped", observation.dropped},
+          {"weightless", observation.weightless},
           {"short_baseline_flux_jy", short_baseline_flux(observation)},
           {"prepared", describe_prepared(observation, name)}};
 }

@@ -77,6 +77,28 @@ std::optional<std::vector<double>> as_numbers(const Value& value) {
   return numbers;
 }
 
+std::optional<std::vector<std::string>> as_texts(const Value& value) {
+  if (value.kind != Kind::list) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const auto& item : value.items) {
+    const auto text = as_text(*item);
+    if (!text) return std::nullopt;
+    texts.push_back(*text);
+  }
+  return texts;
+}
+
+std::optional<std::vector<std::pair<double, double>>> as_intervals(const Value& value) {
+  if (value.kind != Kind::list) return std::nullopt;
+  std::vector<std::pair<double, double>> intervals;
+  for (const auto& item : value.items) {
+    const auto ends = as_numbers(*item);
+    if (!ends || ends->size() != 2 || !(ends->front() <= ends->back())) return std::nullopt;
+    intervals.emplace_back(ends->front(), ends->back());
+  }
+  return intervals;
+}
+
 // A default that is not finite ("no limit") has no YAML number that we accept; absent stands for it.
 std::string format(double number) { return std::isfinite(number) ? fmt::format("{}", number) : std::string{}; }
 std::string format(int64_t number) { return fmt::format("{}", number); }
@@ -89,6 +111,16 @@ std::string format(const std::vector<double>& numbers) {
     list += fmt::format("{}{}", list.empty() ? "" : ", ", number);
   }
   return "[" + list + "]";
+}
+std::string format(const std::vector<std::string>& texts) {
+  std::vector<std::string> list;
+  for (const auto& text : texts) list.push_back(format(text));
+  return fmt::format("[{}]", fmt::join(list, ", "));
+}
+std::string format(const std::vector<std::pair<double, double>>& intervals) {
+  std::vector<std::string> list;
+  for (const auto& [from, to] : intervals) list.push_back(fmt::format("[{}, {}]", from, to));
+  return fmt::format("[{}]", fmt::join(list, ", "));
 }
 
 }  // namespace
@@ -301,6 +333,15 @@ std::vector<double> Settings::numbers(const std::string& key) {
 }
 std::vector<double> Settings::numbers(const std::string& key, const std::vector<double>& otherwise) {
   return impl_->get<std::vector<double>>(key, otherwise, "a list of numbers", as_numbers);
+}
+
+std::vector<std::string> Settings::texts(const std::string& key) {
+  return impl_->get<std::vector<std::string>>(key, std::vector<std::string>{}, "a list of texts", as_texts);
+}
+
+std::vector<std::pair<double, double>> Settings::intervals(const std::string& key) {
+  using Intervals = std::vector<std::pair<double, double>>;
+  return impl_->get<Intervals>(key, Intervals{}, "a list of [from, to] with from <= to", as_intervals);
 }
 
 std::filesystem::path Settings::file(const std::string& key) {

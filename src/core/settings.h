@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/tensor.h"
@@ -63,6 +64,10 @@ class Settings {
   std::string choice(const std::string& key, const std::vector<std::string>& words, const std::string& otherwise);
   std::vector<double> numbers(const std::string& key);
   std::vector<double> numbers(const std::string& key, const std::vector<double>& otherwise);
+  /// A list of texts; an absent one is empty.
+  std::vector<std::string> texts(const std::string& key);
+  /// A list of [from, to] with from <= to; an absent one is empty.
+  std::vector<std::pair<double, double>> intervals(const std::string& key);
   /// A file that must exist; relative to the configuration's folder, resolved to an absolute path.
   std::filesystem::path file(const std::string& key);
   /// The same for a folder.

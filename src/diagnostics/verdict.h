@@ -11,7 +11,7 @@ namespace penumbra::diagnostics {
 
 struct Verdict {
   std::string level;  ///< good | note | warning | bad
-  std::string about;  ///< convergence | drift | mean | sd | pixels | the data term's name | step_size
+  std::string about;  ///< convergence | drift | mean | sd | pixels | data | the data term's name | step_size
   std::string text;
 };
 

@@ -19,6 +19,7 @@ class ClippedLikelihood final : public Likelihood {
     return noisier ? std::make_shared<ClippedLikelihood>(std::move(noisier), max_norm_ / alpha) : nullptr;
   }
   bool has_data() const override { return likelihood_->has_data(); }
+  DataFacts data_facts() const override { return likelihood_->data_facts(); }
   std::optional<double> noise_sd() const override { return likelihood_->noise_sd(); }
   Tensor simulate(const Tensor& x, const Cursor& at) const override { return likelihood_->simulate(x, at); }
 

@@ -11,25 +11,48 @@
 namespace penumbra {
 namespace {
 
+std::string called(const vlbi::Observation& observation) {
+  return observation.name.empty() ? "interferometry" : observation.name;
+}
+
 vlbi::Observation checked(vlbi::Observation observation) {
-  if (observation.visibilities.empty()) input_error("interferometry: expected visibilities, found none");
+  const auto name = called(observation);
+  if (observation.visibilities.empty()) input_error("{}: expected visibilities, found none", name);
   for (size_t k = 0; k < observation.visibilities.size(); ++k) {
     const auto& row = observation.visibilities[k];
     if (!std::isfinite(row.u) || !std::isfinite(row.v) || !std::isfinite(std::abs(row.value)))
-      input_error("interferometry: visibility {}: expected finite u, v and value, found {:g}, {:g}, {:g}{:+g}i", k,
-                  row.u, row.v, row.value.real(), row.value.imag());
+      input_error("{}: visibility {}: expected finite u, v and value, found {:g}, {:g}, {:g}{:+g}i", name, k, row.u,
+                  row.v, row.value.real(), row.value.imag());
     if (!(row.sd > 0) || !std::isfinite(row.sd))
-      input_error("interferometry: visibility {}: expected a finite sd > 0, found {:g}", k, row.sd);
+      input_error("{}: visibility {}: expected a finite sd > 0, found {:g}", name, k, row.sd);
   }
   return observation;
 }
 
+/// A term without closures is an error that says which terms these data do have.
+void require_closures(const vlbi::Observation& observation, const vlbi::Closures& closures,
+                      const InterferometryOptions& options) {
+  struct Kind {
+    const char* term;
+    int stations;
+    double weight;
+    bool formed;
+  };
+  const Kind phase{"closure_phase", 3, options.closure_phase, !closures.phases.empty()};
+  const Kind amplitude{"log_closure_amplitude", 4, options.log_closure_amplitude, !closures.amplitudes.empty()};
+  for (const auto& [wanted, other] : {std::pair(phase, amplitude), std::pair(amplitude, phase)}) {
+    if (wanted.weight <= 0 || wanted.formed) continue;
+    const auto advice = other.formed
+                            ? fmt::format("the term can be left out (terms: {{{}: 1}})", other.term)
+                            : std::string("without closures there is terms.amplitude, for gains that are calibrated");
+    input_error("{}: terms.{}: expected baselines that close at one time ({} stations), found none; {}",
+                called(observation), wanted.term, wanted.stations, advice);
+  }
+}
+
 template <size_t legs>
 ClosurePrecision precision_of(const std::vector<vlbi::Closure<legs>>& closures, ClosureErrors errors,
-                              const Placement& placement, const char* name) {
-  if (closures.empty())
-    input_error("interferometry: terms.{0}: expected baselines that close at one time ({1} stations), found none", name,
-                legs);
+                              const Placement& placement) {
   return errors == ClosureErrors::covariance ? ClosurePrecision::correlated(closures, placement)
                                              : ClosurePrecision::diagonal(closures, placement);
 }
@@ -124,6 +147,7 @@ std::shared_ptr<const Likelihood> InterferometryLikelihood::noisier(double alpha
 void InterferometryLikelihood::make_terms() {
   const auto& [closures, options, placement] = std::tie(closures_, options_, placement_);
   const auto rows = A_.rows();
+  require_closures(observation_, closures, options);
   if (options.errors == ClosureErrors::diagonal && options.phase_law == PhaseLaw::cosine)
     kernel_ =
         cuda_closures(closures, options.closure_phase, options.log_closure_amplitude, rows, softening_, placement);
@@ -131,13 +155,13 @@ void InterferometryLikelihood::make_terms() {
     terms_.push_back({weight, std::move(term), in_kernel});
   };
   if (options.closure_phase > 0) {
-    auto precision = precision_of(closures.phases, options.errors, placement, "closure_phase");
+    auto precision = precision_of(closures.phases, options.errors, placement);
     add(options.closure_phase,
         closure_phase_term(closures.phases, std::move(precision), options.phase_law, rows, placement),
         kernel_ != nullptr);
   }
   if (options.log_closure_amplitude > 0) {
-    auto precision = precision_of(closures.amplitudes, options.errors, placement, "log_closure_amplitude");
+    auto precision = precision_of(closures.amplitudes, options.errors, placement);
     add(options.log_closure_amplitude,
         log_closure_amplitude_term(closures.amplitudes, std::move(precision), rows, placement), kernel_ != nullptr);
   }

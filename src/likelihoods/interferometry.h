@@ -57,6 +57,8 @@ class InterferometryLikelihood final : public Likelihood {
   /// chi^2 of each kind as the field has it, a mean: ehtim's chisq.
   std::vector<Misfit> misfit(const Tensor& x) const override;
 
+  DataFacts data_facts() const override;
+
   /// g has no largest curvature: near a null of V phases turn at will. Where the image explains the data, V is what was
   /// measured, and the curvature there the largest eigenvalue of A^T (d^2 g / dV^2) A.
   std::optional<double> typical_curvature() const override;

@@ -1,5 +1,6 @@
 /// `likelihood.kind: interferometry`: from visibilities and what the configuration says about them to the likelihood
 /// (docs/interferometry-likelihood.md).
+#include <array>
 #include <cmath>
 
 #include "core/error.h"
@@ -11,6 +12,9 @@ namespace {
 
 /// The mean pixel of an image whose brightest are about 1: a ring or a crescent that fills a part of the field.
 constexpr double usual_mean = 0.05;
+
+constexpr std::array<const char*, 6> all_terms{
+    "closure_phase", "log_closure_amplitude", "amplitude", "visibility", "flux", "position"};
 
 /// A term's section; `term: 2` is short for `term: {weight: 2}`, and a term that is not named has no weight.
 double weight_of(Settings& terms, const std::string& term) {
@@ -31,19 +35,23 @@ vlbi::ClosureOptions read_closures(Settings& settings) {
 void read_terms(Settings& settings, InterferometryOptions& options) {
   settings.set_default("terms", "{closure_phase: 1, log_closure_amplitude: 1}");
   auto terms = settings.section("terms");
+  // Known also where they are not given: a misspelt one is told which there are.
+  for (const auto* term : all_terms) terms.ignore(term);
   options.closure_phase = weight_of(terms, "closure_phase");
   options.log_closure_amplitude = weight_of(terms, "log_closure_amplitude");
   options.amplitude = weight_of(terms, "amplitude");
   options.visibility = weight_of(terms, "visibility");
-  if (options.closure_phase + options.log_closure_amplitude + options.amplitude + options.visibility == 0 &&
-      !terms.has("flux"))
-    settings.fail("terms",
-                  "expected one of closure_phase, log_closure_amplitude, amplitude, visibility and flux, with a "
-                  "weight > 0, found none");
   if (terms.is_section("closure_phase") &&
       terms.section("closure_phase").choice("law", {"cosine", "wrapped-square"}, "cosine") == "wrapped-square")
     options.phase_law = PhaseLaw::wrapped_square;
   if (terms.is_section("amplitude")) options.debias_amplitudes = terms.section("amplitude").flag("debias", true);
+  if (options.closure_phase + options.log_closure_amplitude + options.amplitude + options.visibility > 0 ||
+      terms.has("flux"))
+    return;
+  terms.finish();  // that the only term is misspelt says more than that none has a weight
+  settings.fail("terms",
+                "expected one of closure_phase, log_closure_amplitude, amplitude, visibility and flux, with a "
+                "weight > 0, found none");
 }
 
 /// Where jy_per_unit is not given, an image of the usual mean has the total flux.

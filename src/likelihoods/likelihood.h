@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/random.h"
@@ -17,6 +18,12 @@ struct Misfit {
   std::string term;
   Tensor chi2;             ///< [chains]
   int64_t data_count = 0;  ///< M, real numbers
+};
+
+/// What became of a file's data on their way here.
+struct DataFacts {
+  std::vector<std::pair<std::string, int64_t>> counts;  ///< for summary.json, in the words of `penumbra info`
+  std::vector<std::string> notes;                       ///< sentences for whoever looks at the run
 };
 
 class Likelihood {
@@ -39,6 +46,9 @@ class Likelihood {
 
   /// False where there is nothing to explain, so that the posterior is the prior.
   virtual bool has_data() const { return true; }
+
+  /// Empty where a file is taken as it is.
+  virtual DataFacts data_facts() const { return {}; }
 
   /// L_g, the Lipschitz constant of grad g (Assumption 1), where a formula or a convergent iteration gives it.
   virtual std::optional<double> lipschitz() const { return std::nullopt; }

@@ -58,17 +58,23 @@ std::vector<Visibility> scan_means(const Observation& observation, const Prepara
   return rows;
 }
 
+int64_t count_of(const std::vector<Visibility>& rows) { return static_cast<int64_t>(rows.size()); }
+
+/// How many it took away.
 template <typename Keep>
-void keep_where(std::vector<Visibility>& rows, Keep keep, const std::string& why, const std::string& name) {
-  const auto before = rows.size();
+int64_t keep_where(std::vector<Visibility>& rows, Keep keep, const std::string& why, const std::string& name) {
+  const auto before = count_of(rows);
   std::erase_if(rows, [&](const Visibility& row) { return !keep(row); });
   if (rows.empty()) input_error("{}: {}: expected some to be left, found none of {}", name, why, before);
+  return before - count_of(rows);
 }
 
 }  // namespace
 
 Preparation preparation_setting(Settings& settings) {
   Preparation preparation;
+  auto flags = settings.section("flag");
+  preparation.flags = flags_setting(flags);
   preparation.average_scans = settings.choice("average", {"scan", "none"}, "scan") == "scan";
   if (preparation.average_scans) {
     preparation.scan_time = settings.choice("scan_time", {"harmonised", "ehtim"}, "harmonised") == "ehtim"
@@ -77,6 +83,7 @@ Preparation preparation_setting(Settings& settings) {
     preparation.scan_gap = settings.number("scan_gap", preparation.scan_gap, positive);
   }
   preparation.min_baseline = settings.number("min_baseline", preparation.min_baseline, not_negative);
+  preparation.max_baseline = settings.number("max_baseline", preparation.max_baseline, not_negative);
   preparation.systematic_noise = settings.number("systematic_noise", preparation.systematic_noise, not_negative);
   preparation.min_snr = settings.number("min_snr", preparation.min_snr, not_negative);
   return preparation;
@@ -95,13 +102,24 @@ std::vector<std::pair<double, double>> scan_table(const Observation& observation
 Observation prepare(const Observation& observation, const Preparation& preparation, const std::string& name) {
   auto prepared = observation;
   auto& rows = prepared.visibilities;
-  if (preparation.average_scans) rows = scan_means(observation, preparation);
-  keep_where(
+  auto& counts = prepared.preparation.emplace();
+  counts.read = count_of(rows);
+  if (!preparation.flags.keys().empty()) rows = unflagged(observation, preparation.flags, name);
+  counts.flagged = counts.read - count_of(rows);
+  if (preparation.average_scans) rows = scan_means(prepared, preparation);
+  counts.averages = count_of(rows);
+  counts.below_min_baseline = keep_where(
       rows, [&](const Visibility& row) { return std::hypot(row.u, row.v) >= preparation.min_baseline; },
       fmt::format("min_baseline {:g}: visibilities of longer baselines", preparation.min_baseline), name);
+  if (preparation.max_baseline > 0)
+    counts.above_max_baseline = keep_where(
+        rows, [&](const Visibility& row) { return std::hypot(row.u, row.v) <= preparation.max_baseline; },
+        fmt::format("max_baseline {:g}: visibilities of baselines from min_baseline {:g}", preparation.max_baseline,
+                    preparation.min_baseline),
+        name);
   for (auto& row : rows) row.sd = std::hypot(row.sd, preparation.systematic_noise * std::abs(row.value));
   if (preparation.min_snr > 0)
-    keep_where(
+    counts.below_min_snr = keep_where(
         rows, [&](const Visibility& row) { return std::abs(row.value) > preparation.min_snr * row.sd; },
         fmt::format("min_snr {:g}: visibilities above their noise", preparation.min_snr), name);
   return prepared;

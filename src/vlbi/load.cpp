@@ -49,12 +49,15 @@ void replace_values(Observation& observation, const std::filesystem::path& path)
 Observation load_observation(Settings& settings, Wanted wanted) {
   if (!settings.is_section("data")) {
     const auto path = settings.file("data");
-    return is_archive(path) ? read_npz_observation(path, "") : prepare(read_raw(path), {}, path.string());
+    auto observation = is_archive(path) ? read_npz_observation(path, "") : prepare(read_raw(path), {}, path.string());
+    observation.name = path.string();
+    return observation;
   }
   auto data = settings.section("data");
   const auto path = data.file("file");
   auto observation = is_archive(path) ? read_npz_observation(path, data.has("group") ? data.text("group") : "")
                                       : prepare(read_raw(path), preparation_setting(data), path.string());
+  observation.name = path.string();
   if (wanted == Wanted::coverage)
     data.ignore("values");
   else if (data.has("values"))

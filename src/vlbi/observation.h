@@ -4,6 +4,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,18 @@ struct Visibility {
   double sd = 0;               ///< of the real and of the imaginary part each, Jy
 };
 
+/// How many visibilities the steps of a preparation took away (vlbi/averaging.h), in their order.
+struct PreparationCounts {
+  int64_t read = 0;  ///< before the first step
+  int64_t flagged = 0;
+  int64_t averages = 0;  ///< what the rest is after averaging; the cuts below count these
+  int64_t below_min_baseline = 0;
+  int64_t above_max_baseline = 0;
+  int64_t below_min_snr = 0;
+};
+
 struct Observation {
+  std::string name;  ///< what messages call it: the file's path, or empty where there is none
   std::string source;
   double right_ascension = 0;  ///< hours, J2000
   double declination = 0;      ///< degrees, J2000
@@ -39,6 +51,8 @@ struct Observation {
   std::vector<Station> stations;
   std::vector<Visibility> visibilities;  ///< by time, then first, then second station
   int64_t dropped = 0;                   ///< rows of the file that were flagged or held no finite numbers
+  int64_t weightless = 0;                ///< of these, the two stations' in which no hand has a positive weight
+  std::optional<PreparationCounts> preparation = {};  ///< none: they are taken as they are
 };
 
 }  // namespace penumbra::vlbi

@@ -117,7 +117,7 @@ class GroupReader {
       : file_(file), antennas_(antennas), axes_(axes), parameters_(parameters) {}
 
   /// The row with its time in days since MJD 0; nothing where it is flagged.
-  std::optional<Visibility> operator()(const double* parameters, const double* values, double frequency) const {
+  std::optional<Visibility> operator()(const double* parameters, const double* values, double frequency) {
     Visibility row;
     const double baseline = parameters_.baseline(parameters);
     if (!(baseline >= 256 && baseline < 1e8)) return std::nullopt;
@@ -129,8 +129,12 @@ class GroupReader {
     row.time = parameters_.date(parameters) - mjd_zero;
     row.seconds = parameters_.seconds(parameters);
     if (row.first == row.second || !std::isfinite(row.u) || !std::isfinite(row.v) || !std::isfinite(row.seconds) ||
-        !(std::abs(row.time) < 1e6) || !read_total(values, axes_, row))
+        !(std::abs(row.time) < 1e6))
       return std::nullopt;
+    if (!read_total(values, axes_, row)) {
+      ++weightless_;
+      return std::nullopt;
+    }
     if (row.first > row.second) {
       std::swap(row.first, row.second);
       row.u = -row.u;
@@ -139,6 +143,9 @@ class GroupReader {
     }
     return row;
   }
+
+  /// How many rows so far had no good hand.
+  int64_t weightless() const { return weightless_; }
 
  private:
   int station(int64_t number) const {
@@ -152,6 +159,7 @@ class GroupReader {
   const Antennas& antennas_;
   const UvfitsAxes& axes_;
   const UvfitsParameters& parameters_;
+  int64_t weightless_ = 0;
 };
 
 /// From days since MJD 0 to hours since the first row's midnight, in the order that an observation has.
@@ -194,13 +202,14 @@ Observation parse_uvfits(std::span<const char> bytes, const std::string& name) {
   if (!(observation.frequency > 0) || !std::isfinite(observation.frequency))
     input_error("{}: FREQ: expected a frequency > 0, found {}", name, observation.frequency);
 
-  const GroupReader read(file, antennas, axes, parameters);
+  GroupReader read(file, antennas, axes, parameters);
   for (int64_t i = 0; i < groups.count; ++i)
     if (const auto row = read(groups.parameter.data() + i * groups.parameters, groups.value.data() + i * groups.values,
                               observation.frequency))
       observation.visibilities.push_back(*row);
     else
       ++observation.dropped;
+  observation.weightless = read.weightless();
   if (observation.visibilities.empty())
     input_error("{}: expected visibilities with weights > 0, found none in {} rows", name, groups.count);
   order(observation);

@@ -2,6 +2,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "io/fits_reader.h"
 #include "io/npy.h"
 #include "io/sky_image.h"
@@ -150,6 +153,58 @@ chains: 2
   const auto clean = vlbi::read_uvfits(again);
   ASSERT_EQ(clean.visibilities.size(), observation.visibilities.size());
   EXPECT_EQ(clean.visibilities[5].u, observation.visibilities[5].u);
+}
+
+/// A fifth of the rows has an infinite SD, which in the file is a weight of 0.
+TEST_F(Sky, SampleCountsWhatItLeavesOut) {
+  const auto folder = scratch();
+  auto observation = vlbi::example_observation();
+  size_t weightless = 0;
+  for (size_t i = 0; i < observation.visibilities.size(); i += 5, ++weightless)
+    observation.visibilities[i].sd = std::numeric_limits<double>::infinity();
+  vlbi::write_uvfits(folder / "y.uvfits", observation);
+  EXPECT_EQ(info(folder / "y.uvfits")["weightless"], weightless);
+  write_text(folder / "config.yaml", R"(
+prior: {kind: random_field, side: 16}
+likelihood:
+  kind: interferometry
+  data: {file: y.uvfits, average: none, min_snr: 0}
+  fov: 128
+  terms: {amplitude: 1}
+  clip_gradient: 1e6
+sampler: {kind: pmc-red, sigma: 0.1, step_size: 1e-9, steps: 4}
+chains: 2
+)");
+  const auto config = (folder / "config.yaml").string();
+  const auto sample = [&](const std::string& flags, const std::string& run) {
+    const auto result =
+        penumbra({"sample", config, "--set", "likelihood.data.flag." + flags, "--out", (folder / run).string()});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return std::pair(result.out, json::parse(read_text(folder / run / "summary.json")));
+  };
+  const auto [said, summary] = sample("stations=[LM]", "run");
+  const auto left = vlbi::read_uvfits(folder / "y.uvfits").visibilities;
+  const auto of_lm = std::count_if(left.begin(), left.end(),
+                                   [](const vlbi::Visibility& row) { return row.first == 2 || row.second == 2; });
+  const auto rest = static_cast<ptrdiff_t>(left.size()) - of_lm;
+  EXPECT_EQ(summary["data"], json({{"visibilities", left.size()},
+                                   {"dropped", weightless},
+                                   {"weightless", weightless},
+                                   {"flagged", of_lm},
+                                   {"averages", rest},
+                                   {"below_min_baseline", 0},
+                                   {"above_max_baseline", 0},
+                                   {"below_min_snr", 0},
+                                   {"prepared", rest}}));
+  const auto note =
+      fmt::format("y.uvfits: {} of 54 visibilities (20 %) were dropped because their weights", weightless);
+  EXPECT_TRUE(contains(said, note)) << said;
+  EXPECT_TRUE(contains(read_text(folder / "run" / "report.html"), note));
+  // A list of lists on the command line; the flagged hour is the file's first scan.
+  const auto [_, by_hour] = sample("hours=[[2, 2.1]]", "hours");
+  const auto first_scan =
+      std::count_if(left.begin(), left.end(), [](const vlbi::Visibility& row) { return row.time <= 2.1; });
+  EXPECT_EQ(by_hour["data"]["flagged"], first_scan);
 }
 
 TEST_F(Sky, ObserveSaysWhatIsWrong) {

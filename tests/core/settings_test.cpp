@@ -30,6 +30,35 @@ TEST(Settings, ReadsEachType) {
   s.finish();
 }
 
+TEST(Settings, ReadsListsOfTextsAndOfIntervals) {
+  const auto ask = [](Settings s) {
+    EXPECT_EQ(s.texts("stations"), (std::vector<std::string>{"AA", "1", "a, b"}));
+    EXPECT_EQ(s.intervals("hours"), (std::vector<std::pair<double, double>>{{0.5, 1.25}, {3, 3}}));
+    EXPECT_TRUE(s.texts("none").empty());
+    EXPECT_TRUE(s.intervals("never").empty());
+    s.finish();
+    return s.resolved();
+  };
+  const auto resolved = ask(parse("stations: [AA, 1, \"a, b\"]\nhours: [[0.5, 1.25], [3, 3]]\n"));
+  EXPECT_EQ(ask(parse(resolved)), resolved);
+  auto assigned = parse("{}");
+  assigned.assign("stations=[AA, 1, \"a, b\"]");
+  assigned.assign("hours=[[0.5, 1.25], [3, 3]]");
+  EXPECT_EQ(ask(assigned), resolved);
+}
+
+TEST(Settings, RefusesListsOfOtherThings) {
+  for (const auto* bad : {"AA", "[[AA]]", "[{b: 1}]", "[~]"}) {
+    auto s = parse(std::string("a: ") + bad + "\n");
+    EXPECT_NE(message_of([&] { s.texts("a"); }), "") << bad;
+  }
+  for (const auto* bad : {"1", "[1, 2]", "[[1]]", "[[1, 2, 3]]", "[[2, 1]]", "[[1, x]]"}) {
+    auto s = parse(std::string("a: ") + bad + "\n");
+    EXPECT_EQ(message_of([&] { s.intervals("a"); }).rfind("config.yaml:1: a: expected a list of [from, to]", 0), 0U)
+        << bad;
+  }
+}
+
 TEST(Settings, TakesDefaultsForAbsentAndNullKeys) {
   auto s = parse("a:\nb: ~\nc: null\n");
   EXPECT_FALSE(s.has("a"));

@@ -118,12 +118,29 @@ TEST_F(InterferometrySetting, WrongSettingsAreNamed) {
   expect_refused("data: o.npz", {"fov"});
   expect_refused("data: o.npz, fov: 0", {"fov", "> 0"});
   expect_refused("data: o.npz, fov: 60, closures: ehtim-max, errors: covariance", {"errors", "independent"});
-  expect_refused("data: o.npz, fov: 60, terms: {closure_fase: 1, flux: {sd: 1}}", {"closure_fase"});
-  expect_refused("data: o.npz, fov: 60, terms: {closure_fase: 1}", {"c.yaml:1: terms:", "one of closure_phase"});
+  const std::vector<std::string> misspelt{"c.yaml:1: terms.closure_fase: unknown key; did you mean closure_phase?",
+                                          "(known: closure_phase, log_closure_amplitude, amplitude, visibility, flux, "
+                                          "position)"};
+  expect_refused("data: o.npz, fov: 60, terms: {closure_fase: 1, flux: {sd: 1}}", misspelt);
+  expect_refused("data: o.npz, fov: 60, terms: {closure_fase: 1}", misspelt);
+  expect_refused("data: o.npz, fov: 60, terms: {closure_phase: {weight: 0, law: cosine}}",
+                 {"c.yaml:1: terms:", "one of closure_phase"});
   expect_refused("data: o.npz, fov: 60, terms: {closure_phase: -1}", {"terms.closure_phase", ">= 0"});
   expect_refused("data: o.npz, fov: 60, terms: {flux: {value: 1}}", {"terms.flux.sd"});
   expect_refused("data: o.npz, fov: 60, terms: {flux: {sd: 1, rho: 1}}", {"terms.flux.rho", "both"});
   expect_refused("data: missing.npz, fov: 60", {"missing.npz"});
+}
+
+/// Three stations close no quadrangle, two nothing at all.
+TEST_F(InterferometrySetting, ATermWithoutClosuresIsToldWithItsFile) {
+  observation = test::synthetic_observation(3, 2);
+  write_npz(folder / "three.npz", columns_of(observation));
+  expect_refused("data: three.npz, fov: 60", {"three.npz: terms.log_closure_amplitude: ", "4 stations",
+                                              "can be left out (terms: {closure_phase: 1})"});
+  EXPECT_EQ(terms("data: three.npz, fov: 60, terms: {closure_phase: 1}"), (std::vector<std::string>{"closure_phase"}));
+  write_npz(folder / "two.npz", columns_of(test::synthetic_observation(2, 2)));
+  expect_refused("data: {file: two.npz}, fov: 60",
+                 {"two.npz: terms.closure_phase: ", "3 stations", "there is terms.amplitude"});
 }
 
 TEST_F(InterferometrySetting, WrongFilesAreNamed) {
@@ -144,7 +161,7 @@ TEST_F(InterferometrySetting, WrongFilesAreNamed) {
   with(5, at::zeros({m}, at::kDouble));
   expect_refused("data: b.npz, fov: 60", {"b.npz", "vis", "complex"});
   with(6, at::zeros({m}, at::kDouble));
-  expect_refused("data: b.npz, fov: 60", {"visibility 0", "sd > 0"});
+  expect_refused("data: b.npz, fov: 60", {"b.npz: visibility 0", "sd > 0"});
   with(5, at::zeros({m}, at::kComplexDouble));
   expect_refused("data: b.npz, fov: 60", {"jy_per_unit", "no flux"});
   io::write_npy(folder / "y.npy", at::zeros({3}, at::kComplexDouble));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/fits_reader.h"
@@ -19,7 +20,7 @@ namespace {
 using test::contains;
 using test::message_of;
 
-constexpr Preparation raw{.average_scans = false, .min_baseline = 0, .systematic_noise = 0, .min_snr = 0};
+const Preparation raw{.average_scans = false, .min_baseline = 0, .systematic_noise = 0, .min_snr = 0};
 
 TEST(Averaging, NothingAskedForChangesNothing) {
   const auto before = example_observation(), after = prepare(before, raw, "x");
@@ -93,12 +94,89 @@ TEST(Averaging, NoiseThenCutsInThisOrder) {
   for (const auto& row : rows) EXPECT_GT(row.sd, 0.1 * std::abs(row.value));
 }
 
+TEST(Averaging, LongBaselinesAreLeftOutWhereAskedFor) {
+  auto preparation = raw;
+  preparation.min_baseline = 1e9;
+  preparation.max_baseline = 3e9;
+  const auto observation = example_observation();
+  const auto between = [](const Visibility& row) {
+    const double length = std::hypot(row.u, row.v);
+    return length >= 1e9 && length <= 3e9;
+  };
+  const auto& all = observation.visibilities;
+  const auto rows = prepare(observation, preparation, "x").visibilities;
+  EXPECT_EQ(static_cast<ptrdiff_t>(rows.size()), std::count_if(all.begin(), all.end(), between));
+  EXPECT_TRUE(std::all_of(rows.begin(), rows.end(), between));
+  EXPECT_GT(rows.size(), 0U);
+  EXPECT_LT(rows.size(), all.size());
+}
+
+/// A flagged sample is in no mean, and does not begin a scan.
+TEST(Averaging, FlagsComeBeforeMeans) {
+  const auto observation = example_observation();
+  auto preparation = raw;
+  preparation.average_scans = true;
+  preparation.flags.hours = {{1.9, 2.001}};
+  auto late = observation;
+  std::erase_if(late.visibilities, [](const Visibility& row) { return row.time == 2; });
+  const auto rows = prepare(observation, preparation, "x").visibilities;
+  preparation.flags = {};
+  const auto expected = prepare(late, preparation, "x").visibilities;
+  ASSERT_EQ(rows.size(), expected.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].value, expected[i].value);
+    EXPECT_EQ(rows[i].time, expected[i].time);
+    EXPECT_EQ(rows[i].sd, expected[i].sd);
+  }
+}
+
+TEST(Averaging, EveryStepCountsWhatItTakesAway) {
+  const auto observation = example_observation();
+  EXPECT_FALSE(observation.preparation);
+  const Preparation preparation{.flags = {.stations = {"PV"}},
+                                .average_scans = false,
+                                .min_baseline = 1e9,
+                                .max_baseline = 3e9,
+                                .systematic_noise = 0,
+                                .min_snr = 50};
+  const auto prepared = prepare(observation, preparation, "x");
+  ASSERT_TRUE(prepared.preparation);
+  const auto& counts = *prepared.preparation;
+  EXPECT_EQ(counts.read, 54);
+  EXPECT_EQ(counts.flagged, 27);
+  EXPECT_EQ(counts.averages, 27);
+  int64_t too_short = 0, too_long = 0, too_faint = 0;
+  for (const auto& row : observation.visibilities) {
+    if (row.second == 3) continue;
+    const double length = std::hypot(row.u, row.v);
+    if (length < 1e9)
+      ++too_short;
+    else if (length > 3e9)
+      ++too_long;
+    else if (std::abs(row.value) <= 50 * row.sd)
+      ++too_faint;
+  }
+  EXPECT_EQ(counts.below_min_baseline, too_short);
+  EXPECT_EQ(counts.above_max_baseline, too_long);
+  EXPECT_EQ(counts.below_min_snr, too_faint);
+  EXPECT_EQ(static_cast<int64_t>(prepared.visibilities.size()), 27 - too_short - too_long - too_faint);
+  auto usual = raw;
+  usual.average_scans = true;
+  EXPECT_EQ(prepare(observation, usual, "x").preparation->averages, 18);
+}
+
 TEST(Averaging, NothingLeftIsAnErrorThatNamesTheStep) {
   auto preparation = raw;
   preparation.min_baseline = 1e11;
   const auto message = message_of([&] { prepare(example_observation(), preparation, "x.uvfits"); });
   EXPECT_TRUE(contains(message, "x.uvfits: min_baseline 1e+11: ")) << message;
   EXPECT_TRUE(contains(message, "none of 54")) << message;
+  preparation = raw;
+  preparation.min_baseline = 1e9;
+  preparation.max_baseline = 1e8;
+  const auto between = message_of([&] { prepare(example_observation(), preparation, "x.uvfits"); });
+  EXPECT_TRUE(contains(between, "x.uvfits: max_baseline 1e+08: ")) << between;
+  EXPECT_TRUE(contains(between, "min_baseline 1e+09")) << between;
   preparation = raw;
   preparation.min_snr = 1e6;
   EXPECT_TRUE(contains(message_of([&] { prepare(example_observation(), preparation, "x"); }), "min_snr 1e+06"));
@@ -111,9 +189,11 @@ TEST(Averaging, SettingsHaveTheStructsDefaults) {
   EXPECT_EQ(defaults.average_scans, usual.average_scans);
   EXPECT_EQ(defaults.scan_time, usual.scan_time);
   EXPECT_EQ(defaults.min_snr, usual.min_snr);
+  EXPECT_EQ(defaults.max_baseline, usual.max_baseline);
+  EXPECT_EQ(defaults.flags.keys(), "");
   auto given = Settings::from_text(
       "{average: scan, scan_time: ehtim, scan_gap: 120, systematic_noise: 0.01, "
-      "min_baseline: 0, min_snr: 0}",
+      "min_baseline: 0, max_baseline: 9e9, min_snr: 0, flag: {stations: [AA], hours: [[0.5, 1.25]]}}",
       "c.yaml");
   const auto read = preparation_setting(given);
   given.finish();
@@ -121,6 +201,8 @@ TEST(Averaging, SettingsHaveTheStructsDefaults) {
   EXPECT_EQ(read.scan_gap, 120);
   EXPECT_EQ(read.systematic_noise, 0.01);
   EXPECT_EQ(read.min_baseline, 0);
+  EXPECT_EQ(read.max_baseline, 9e9);
+  EXPECT_EQ(read.flags.keys(), "flag.stations, flag.hours");
   auto wrong = Settings::from_text("{average: minute}", "c.yaml");
   EXPECT_TRUE(contains(message_of([&] { preparation_setting(wrong); }), "average"));
 }

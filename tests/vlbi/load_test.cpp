@@ -29,6 +29,9 @@ TEST(LoadUvfits, IsPreparedAsTheConfigurationSays) {
   EXPECT_EQ(load("{data: x.uvfits}", folder).visibilities.size(), 18U);
   EXPECT_EQ(load("{data: {file: x.uvfits, average: none, min_snr: 0, min_baseline: 0}}", folder).visibilities.size(),
             54U);
+  EXPECT_EQ(load("{data: {file: x.uvfits, flag: {stations: [AA]}}}", folder).visibilities.size(), 9U);
+  EXPECT_TRUE(test::contains(test::message_of([&] { load("{data: {file: x.uvfits, flag: {station: [AA]}}}", folder); }),
+                             "data.flag.station: unknown key; did you mean stations?"));
   EXPECT_TRUE(test::contains(test::message_of([&] { load("{data: {file: x.uvfits, min_nsr: 3}}", folder); }),
                              "did you mean min_snr?"));
   test::write_text(folder / "x.txt", "no visibilities");

@@ -101,6 +101,7 @@ TEST_F(Uvfits, TurnsBaselinesAndDropsFlaggedRows) {
   put_float(bytes, group_at(bytes, 4) + 4 * 17, INFINITY);  // RL's weight: nobody asks
   const auto after = parse(bytes);
   EXPECT_EQ(after.dropped, 2);
+  EXPECT_EQ(after.weightless, 2);
   ASSERT_EQ(after.visibilities.size(), before.visibilities.size() - 2);
   EXPECT_EQ(after.visibilities[0].first, 0);
   EXPECT_EQ(after.visibilities[0].u, -before.visibilities[0].u);

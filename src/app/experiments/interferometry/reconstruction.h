@@ -20,11 +20,11 @@ struct Quality {
   double chi2_phase = 0, chi2_amplitude = 0;  ///< means over the samples
   /// The same over all samples, those that are left out too.
   double chi2_phase_all = 0, chi2_amplitude_all = 0;
-  double coverage = 0;                        ///< share of the pixels within 3 SD
-  double sd = 0;                              ///< mean over the pixels
-  double diameter = 0;                        ///< of the ring, mean over the samples that have one, microarcseconds
-  double diameter_error = 0;                  ///< its distance from the truth's
-  double with_ring = 0;                       ///< share of the samples
+  double coverage = 0;        ///< share of the pixels within 3 SD
+  double sd = 0;              ///< mean over the pixels
+  double diameter = 0;        ///< of the ring, mean over the samples that have one, microarcseconds
+  double diameter_error = 0;  ///< its distance from the truth's
+  double with_ring = 0;       ///< share of the samples
   /// Share of the samples that fit worse than draws of the posterior do; no number but those of all has them.
   double left_out = 0;
 };
