@@ -107,7 +107,7 @@ TEST_P(InterferometryGolden, Chi2AndGradientsOnCuda) {
   compare({at::kFloat, at::kCUDA}, 0x1p-24);
 }
 
-INSTANTIATE_TEST_SUITE_P(M87, InterferometryGolden, testing::ValuesIn(test::golden_observations),
+INSTANTIATE_TEST_SUITE_P(M87, InterferometryGolden, testing::ValuesIn(test::golden_observations()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -265,7 +265,7 @@ TEST_P(AveragingGolden, HarmonisedTimesKeepEveryClosure) {
   EXPECT_EQ(closures.amplitudes.size(), counts.at("lca_min").get<size_t>());
 }
 
-INSTANTIATE_TEST_SUITE_P(M87, AveragingGolden, testing::ValuesIn(test::golden_observations));
+INSTANTIATE_TEST_SUITE_P(M87, AveragingGolden, testing::ValuesIn(test::golden_observations()));
 
 }  // namespace
 }  // namespace penumbra::vlbi

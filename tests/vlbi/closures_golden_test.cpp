@@ -99,7 +99,7 @@ TEST_P(ClosuresGolden, AsManyAsAreIndependent) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(M87, ClosuresGolden, testing::ValuesIn(test::golden_observations),
+INSTANTIATE_TEST_SUITE_P(M87, ClosuresGolden, testing::ValuesIn(test::golden_observations()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

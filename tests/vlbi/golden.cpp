@@ -2,11 +2,23 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "support/paths.h"
 
 namespace penumbra::test {
+
+std::vector<std::string> golden_observations() {
+  std::vector<std::string> names;
+  if (const auto folder = shared("interferometry/golden"))
+    for (const auto& entry : std::filesystem::directory_iterator(*folder))
+      if (const auto& path = entry.path(); path.extension() == ".npz" && path.stem().string().starts_with("M87_"))
+        names.push_back(path.stem().string());
+  std::sort(names.begin(), names.end());
+  return names.empty() ? std::vector<std::string>{"M87_2017_096_lo", "M87_2017_100_hi"} : names;
+}
 
 vlbi::Observation observation_in(const Arrays& arrays, const std::string& group) {
   const auto column = [&](const char* name) { return arrays.at(group + name).to(at::kDouble); };

@@ -42,7 +42,7 @@ TEST(LoadUvfits, M87HasTheGoldenCounts) {
   const auto folder = test::shared("data/eht/2019-D01-01_M87_2017");
   if (!io::reads_fits() || !folder || !test::shared("interferometry/golden/summary.json"))
     GTEST_SKIP() << "no CFITSIO, or no ../shared";
-  for (const auto& name : test::golden_observations) {
+  for (const auto& name : test::golden_observations()) {
     const auto rows = load("{data: {file: SR1_" + name + "_hops_netcal_StokesI.uvfits}}", *folder).visibilities.size();
     EXPECT_EQ(rows, test::golden_summary().at(name).at("configs").at("B").at("n_vis").get<size_t>()) << name;
   }
