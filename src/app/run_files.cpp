@@ -12,6 +12,7 @@
 #include "app/data_share.h"
 #include "app/json.h"
 #include "app/run_modes.h"
+#include "app/sky_data.h"
 #include "app/stein_check.h"
 #include "app/step_effect.h"
 #include "core/error.h"
@@ -108,13 +109,12 @@ struct Fit {
     if (problem.modes && problem.modes->only_fitting) chosen = diagnostics::fitting_samples(terms);
   }
   bool left_some_out() const { return !chosen.left_out.empty(); }
-};
 
-/// Draws [T, chains, C, H, W] of the chains that count.
-Tensor counted_draws(const ChainRun& run, const Fit& fit) {
-  const auto& draws = run.statistics().history().draws();
-  return fit.left_some_out() ? draws.index_select(1, at::tensor(fit.chosen.kept, at::kLong)) : draws;
-}
+  /// Of something of every chain, along `axis`, that of the chains which count.
+  Tensor counted(const Tensor& of_all, int64_t axis = 0) const {
+    return left_some_out() ? of_all.index_select(axis, at::tensor(chosen.kept, at::kLong).to(of_all.device())) : of_all;
+  }
+};
 
 void note_data(const Problem& problem, Judgement& judgement) {
   for (const auto& note : problem.posterior.likelihood->data_facts().notes)
@@ -124,18 +124,16 @@ void note_data(const Problem& problem, Judgement& judgement) {
 /// How well the data are explained, averaged over the last iterates of all chains, or of those that fit.
 void judge_misfit(const Fit& fit, Judgement& judgement) {
   judgement.diagnostics["misfit"] = json::array();
-  const bool chosen = fit.left_some_out();
   for (const auto& misfit : fit.terms) {
     const double of_all = misfit.chi2.mean().item<double>();
-    const double chi2 =
-        chosen ? misfit.chi2.index_select(0, at::tensor(fit.chosen.kept, at::kLong)).mean().item<double>() : of_all;
+    const double chi2 = fit.counted(misfit.chi2).mean().item<double>();
     judgement.diagnostics["misfit"].push_back({{"term", misfit.term},
                                                {"chi2", number(chi2)},
                                                {"expected", 1},
                                                {"tolerance", std::sqrt(2 / static_cast<double>(misfit.data_count))},
                                                {"data_count", misfit.data_count}});
     auto verdict = diagnostics::misfit_verdict(misfit.term, chi2, misfit.data_count);
-    if (chosen) {
+    if (fit.left_some_out()) {
       // They were chosen by this very number.
       judgement.diagnostics["misfit"].back()["chi2_of_all"] = number(of_all);
       verdict.text += fmt::format("; of all samples, those that are left out too, it is {:.3g}", of_all);
@@ -197,18 +195,17 @@ void judge_step(const Problem& problem, const ChainRun& run, Judgement& judgemen
                                                          effect ? std::optional(clause(*effect)) : std::nullopt));
 }
 
-Judgement judge(const Problem& problem, const ChainRun& run) {
+Judgement judge(const Problem& problem, const ChainRun& run, const Fit& fit) {
   Judgement judgement;
   // Before the step limits below ask for more scores.
   const auto clamped = clamped_count(*problem.posterior.prior);
-  const Fit fit(problem, run);
   if (problem.entry->random && !problem.entry->langevin) {
     judgement.verdicts.push_back({"note", "sampler",
                                   fmt::format("{} makes one image a chain, by an approximation whose error chains "
                                               "cannot show; the Stein discrepancy may",
                                               problem.sampler_kind)});
   } else if (problem.entry->random) {
-    const auto convergence = diagnostics::assess(counted_draws(run, fit));
+    const auto convergence = diagnostics::assess(fit.counted(run.statistics().history().draws(), 1));
     judgement.diagnostics = diagnostics::to_json(convergence);
     using diagnostics::Chains;
     judgement.verdicts =
@@ -272,6 +269,12 @@ void write_weighted_statistics(const fs::path& folder, const Statistics& statist
                 diagnostics::weighted_quantiles(draws, weights, probabilities).to(at::kFloat));
 }
 
+void add_sky_data(const fs::path& folder, const Problem& problem, const Tensor& images, json& summary) {
+  if (!images.isfinite().all().item<bool>()) return;
+  const auto about = write_sky_data(folder, *problem.posterior.likelihood, images);
+  if (about.is_object()) summary["data"].update(about);
+}
+
 /// A chain that is not finite has been judged already; its samples have no modes.
 void add_modes(const fs::path& folder, const Problem& problem, const ChainRun& run, json& summary,
                Judgement& judgement) {
@@ -304,7 +307,9 @@ void write_results(const fs::path& folder, const Problem& problem, const ChainRu
   }
   auto summary = common_summary(problem, run);
   summary["outcome"] = "finished";
-  auto judgement = judge(problem, run);
+  const Fit fit(problem, run);
+  auto judgement = judge(problem, run, fit);
+  add_sky_data(folder, problem, fit.counted(images), summary);
   add_modes(folder, problem, run, summary, judgement);
   // After the modes, which may have weighted sd.npy. Iterates carry noise of the last sigma, unless they were denoised.
   const bool noisy = problem.entry->langevin && images.equal(run.state().x);

@@ -267,6 +267,12 @@ std::vector<Misfit> InterferometryLikelihood::misfit(const Tensor& x) const {
   return misfits;
 }
 
+Tensor InterferometryLikelihood::model_amplitudes(const Tensor& x) const {
+  require_shape(x, image_shape(), "likelihood: image");
+  const auto V = visibilities(x);
+  return (V.re.square() + V.im.square()).sqrt().t();
+}
+
 Tensor InterferometryLikelihood::simulate(const Tensor& x, const Cursor& at) const {
   require_shape(x, image_shape(), "likelihood: image");
   const auto V = visibilities(x);

@@ -74,6 +74,8 @@ class InterferometryLikelihood final : public Likelihood {
   std::shared_ptr<const Likelihood> with_data(const Tensor& V) const;
 
   const vlbi::Observation& observation() const { return observation_; }
+  /// |V| of the images x, Jy, [chains, visibilities].
+  Tensor model_amplitudes(const Tensor& x) const;
 
  private:
   struct Weighted {

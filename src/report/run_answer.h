@@ -11,6 +11,8 @@ void add_answer(Page& page, const RunFolder& run);
 void add_data_share(Page& page, const RunFolder& run);
 /// The moments extrapolated to step size 0, where there are any.
 void add_extrapolation(Page& page, const RunFolder& run);
+/// What an interferometer measured, where it was one.
+void add_data(Page& page, const RunFolder& run);
 void add_profile(Page& page, const RunFolder& run);
 void add_samples(Page& page, const RunFolder& run);
 

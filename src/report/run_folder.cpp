@@ -115,6 +115,8 @@ RunFolder read_run(const std::filesystem::path& run) {
     read_answer(folder);
     read_modes(folder);
   }
+  if (const auto table = run / "visibilities.csv"; std::filesystem::exists(table))
+    folder.visibilities = read_csv(table);
   folder.observation = read_observation(run / "inputs" / "observation.npy");
   return folder;
 }

@@ -31,6 +31,7 @@ struct RunFolder {
   std::vector<Tensor> mode_means, mode_sds;  ///< modes/mean-1.npy and so on, [C, H, W]
   std::optional<Tensor> aligned_mean, aligned_sd;  ///< of the samples moved onto one another, where they were
   std::optional<Columns> ring;                     ///< ring.csv
+  std::optional<Csv> visibilities;                 ///< visibilities.csv: what an interferometer measured
 };
 
 /// Throws InputError naming the file where a required one is missing or any one is not what it should be. The arrays

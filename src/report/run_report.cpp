@@ -62,6 +62,7 @@ void write_run_report(const std::filesystem::path& run) {
     add_modes(page, folder);
     add_ring(page, folder);
     add_profile(page, folder);
+    add_data(page, folder);
     add_samples(page, folder);
   }
   add_traces(page, folder);
