@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -13,12 +14,19 @@
 namespace penumbra::vlbi {
 namespace {
 
-double number(const std::string& text, const std::string& where) {
+/// Nothing where the text is no finite number. from_chars knows no leading plus; "+-1" must not pass for it.
+std::optional<double> finite_number(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    input_error("{}: expected a number, found {}", where, excerpt(text));
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+double number(const std::string& text, const std::string& where) {
+  const auto value = finite_number(text);
+  if (!value) input_error("{}: expected a number, found {}", where, excerpt(text));
+  return *value;
 }
 
 std::vector<std::string> words_of(const std::string& line) {
