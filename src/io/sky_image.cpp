@@ -1,6 +1,7 @@
 #include "io/sky_image.h"
 
 #include "core/error.h"
+#include "core/lowercase.h"
 #include "io/file.h"
 #include "io/fits_layout.h"
 
@@ -10,6 +11,11 @@ namespace {
 constexpr std::string_view text_magic = "# SRC:";
 
 }  // namespace
+
+bool is_jansky_per_pixel(const std::string& unit) {
+  const auto word = lowercase(unit);
+  return word == "jy/pixel" || word == "jy/pix";
+}
 
 SkyImage read_sky_image(const std::filesystem::path& path) { return parse_sky_image(read_file(path), path.string()); }
 
