@@ -30,4 +30,11 @@ SkyImage parse_sky_image(std::span<const char> bytes, const std::string& name) {
   input_error("{}: expected an image of the sky, as FITS or as ehtim's text; the file begins like neither", name);
 }
 
+SkyImage parse_sky_images(std::span<const char> bytes, const std::string& name) {
+  if (std::string_view(bytes.data(), bytes.size()).starts_with(fits_magic)) return parse_fits_images(bytes, name);
+  auto image = parse_sky_image(bytes, name);
+  image.pixels = image.pixels.unsqueeze(0);
+  return image;
+}
+
 }  // namespace penumbra::io

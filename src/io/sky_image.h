@@ -34,6 +34,9 @@ SkyImage read_sky_image(const std::filesystem::path& path);
 bool looks_like_sky_image(std::string_view content);
 SkyImage parse_sky_image(std::span<const char> bytes, const std::string& name);
 
+/// The same for one image or several: pixels are [N, H, W].
+SkyImage parse_sky_images(std::span<const char> bytes, const std::string& name);
+
 /// The first image of the file. FITS has row 0 in the South; a CDELT1 > 0 says that column 0 is in the West. Both are
 /// turned to the order above.
 SkyImage parse_fits_image(std::span<const char> bytes, const std::string& name);

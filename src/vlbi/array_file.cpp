@@ -1,5 +1,6 @@
 #include "vlbi/array_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -93,6 +94,14 @@ std::vector<Station> parse_array(const std::string& text, const std::string& nam
   }
   if (stations.size() < 2) input_error("{}: expected at least two stations, found {}", name, stations.size());
   return stations;
+}
+
+bool begins_with_station(const std::string& text) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (const auto words = words_of(line); !words.empty())
+      return words.size() >= 5 && std::all_of(words.begin() + 1, words.begin() + 5, finite_number);
+  return false;
 }
 
 std::optional<std::vector<Station>> known_array(const std::string& name) {
