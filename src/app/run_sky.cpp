@@ -74,7 +74,7 @@ Tensor read_run_truth(const std::filesystem::path& run, const std::filesystem::p
   const auto image = io::parse_sky_image(bytes, truth.string());
   // Without a unit it is taken to be the run's own, as `penumbra export` writes it where none is asked for.
   if (image.unit.empty()) return image.pixels.unsqueeze(0);
-  if (!io::is_jy_per_pixel(image.unit))
+  if (!io::is_jansky_per_pixel(image.unit))
     input_error("{}: BUNIT: expected JY/PIXEL, found {}", truth.string(), image.unit);
   return in_run(image, *sky, shape, truth.string());
 }

@@ -1,4 +1,4 @@
-/// What `penumbra info` says about an interferometer's visibilities and images of the sky.
+/// What `penumbra info` says about FITS files and images of the sky.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ bool looks_like_sky(const std::filesystem::path& path);
 /// Whether a FITS file holds visibilities rather than an image.
 bool is_uvfits(const std::filesystem::path& path);
 
-/// Source, stations, scans, baselines and what a preparation with the usual settings leaves; or an image's size.
+/// Visibilities as describe_uvfits does, or the size of an image, or of several in one file.
 nlohmann::json describe_sky(const std::filesystem::path& path);
 
 }  // namespace penumbra::app

@@ -36,7 +36,7 @@ io::SkyImage read_truth(Settings& settings, const std::filesystem::path& path) {
     if (!(sum > 0))
       input_error("{}: expected an image with a sum > 0 to scale to a flux, found {}", path.string(), sum);
     image.pixels = image.pixels * (settings.number("flux", positive) / sum);
-  } else if (!image.unit.empty() && image.unit != "JY/PIXEL" && image.unit != "Jy/pixel") {
+  } else if (!image.unit.empty() && !io::is_jansky_per_pixel(image.unit)) {
     input_error("{}: BUNIT: expected JY/PIXEL, or observation.flux to scale the image to, found {}", path.string(),
                 excerpt(image.unit));
   }

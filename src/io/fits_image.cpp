@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/nearest.h"
 #include "io/file.h"
+#include "io/fits_axes.h"
 #include "io/fits_reader.h"
 #include "io/fits_writer.h"
 #include "io/sky_image.h"
@@ -12,62 +12,72 @@
 namespace penumbra::io {
 namespace {
 
-/// Height and width; axes after these (frequency, Stokes) have to be 1.
-std::pair<int64_t, int64_t> size_of(const FitsReader& file) {
+constexpr int64_t most_side = 32768;
+
+/// Number, height and width; axes after these (frequency, Stokes) have to be 1, the third too where one image is asked
+/// for.
+Shape shape_of(const FitsReader& file, int64_t most_images) {
   const auto axes = file.axes();
   if (axes.size() < 2)
     input_error("{}: NAXIS: expected an image with at least two axes, found {}", file.name(), axes.size());
-  for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i] < 1 || axes[i] > (i < 2 ? 32768 : 1))
-      input_error("{}: NAXIS{}: expected {}, found {}", file.name(), i + 1, i < 2 ? "1 to 32768" : "1", axes[i]);
-  return {axes[1], axes[0]};
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto most = i < 2 ? most_side : i == 2 ? most_images : 1;
+    if (axes[i] < 1 || axes[i] > most)
+      input_error("{}: NAXIS{}: expected {}, found {}", file.name(), i + 1,
+                  most == 1 ? "1" : fmt::format("1 to {}", most), axes[i]);
+  }
+  return {axes.size() > 2 ? axes[2] : 1, axes[1], axes[0]};
 }
 
 /// Radians; 0 where the file does not say.
-double pixel_of(const FitsReader& file) {
-  const double width = std::abs(file.number("CDELT1").value_or(0)),
-               height = std::abs(file.number("CDELT2").value_or(0));
+double pixel_of(const FitsAxes& axes, const std::string& name) {
+  const double width = std::abs(axes.right_ascension.step), height = std::abs(axes.declination.step);
   constexpr double tolerance = 1e-6;  // of what programs round
   if (!std::isfinite(width) || !(std::abs(width - height) <= tolerance * width))
-    input_error("{}: CDELT2: expected square pixels of {} degrees, as CDELT1, found {}", file.name(), width, height);
+    input_error("{}: CDELT2: expected square pixels of {} degrees, as CDELT1, found {}", name, width, height);
   return width * radians_per_degree;
-}
-
-/// OBSRA or OBSDEC, else the reference point of the axis.
-double degrees_of(const FitsReader& file, const std::string& keyword, const std::string& axis) {
-  if (const auto value = file.number(keyword)) return *value;
-  return file.number(axis).value_or(0);
 }
 
 void require_finite(const Tensor& pixels, const std::string& name) {
   const auto bad = pixels.isfinite().logical_not().nonzero();
   if (bad.size(0) > 0)
     input_error("{}: expected finite pixels, found {} that are not, the first in row {}, column {} from the North-East",
-                name, bad.size(0), bad[0][0].item<int64_t>(), bad[0][1].item<int64_t>());
+                name, bad.size(0), bad[0][1].item<int64_t>(), bad[0][2].item<int64_t>());
+}
+
+SkyImage parse_at_most(int64_t most_images, std::span<const char> bytes, const std::string& name) {
+  const FitsReader file(bytes, name);
+  if (file.text("GROUPS").value_or("F") == "T")
+    input_error("{}: GROUPS: expected an image, found visibilities (UVFITS)", name);
+  const auto shape = shape_of(file, most_images);
+  const auto axes = read_fits_axes(file);
+  SkyImage image;
+  image.pixel_radians = pixel_of(axes, name);
+  image.source = file.text("OBJECT").value_or("");
+  image.right_ascension = file.number("OBSRA").value_or(axes.right_ascension.reference) / 15;
+  image.declination = file.number("OBSDEC").value_or(axes.declination.reference);
+  image.frequency = file.number("FREQ").value_or(0);
+  image.mjd = file.number("MJD").value_or(0);
+  image.unit = file.text("BUNIT").value_or("");
+  auto values = file.pixels();
+  image.pixels = at::from_blob(values.data(), shape, at::kDouble).clone();
+  if (axes.declination.step >= 0) image.pixels = image.pixels.flip(1);
+  if (axes.right_ascension.step > 0) image.pixels = image.pixels.flip(2);
+  image.pixels = image.pixels.contiguous();
+  require_finite(image.pixels, name);
+  return image;
 }
 
 }  // namespace
 
 SkyImage parse_fits_image(std::span<const char> bytes, const std::string& name) {
-  const FitsReader file(bytes, name);
-  if (file.text("GROUPS").value_or("F") == "T")
-    input_error("{}: GROUPS: expected an image, found visibilities (UVFITS)", name);
-  const auto [height, width] = size_of(file);
-  SkyImage image;
-  image.pixel_radians = pixel_of(file);
-  image.source = file.text("OBJECT").value_or("");
-  image.right_ascension = degrees_of(file, "OBSRA", "CRVAL1") / 15;
-  image.declination = degrees_of(file, "OBSDEC", "CRVAL2");
-  image.frequency = file.number("FREQ").value_or(0);
-  image.mjd = file.number("MJD").value_or(0);
-  image.unit = file.text("BUNIT").value_or("");
-  auto values = file.pixels();
-  image.pixels = at::from_blob(values.data(), {height, width}, at::kDouble).clone();
-  if (file.number("CDELT2").value_or(1) > 0) image.pixels = image.pixels.flip(0);
-  if (file.number("CDELT1").value_or(-1) > 0) image.pixels = image.pixels.flip(1);
-  image.pixels = image.pixels.contiguous();
-  require_finite(image.pixels, name);
+  auto image = parse_at_most(1, bytes, name);
+  image.pixels = image.pixels[0];
   return image;
+}
+
+SkyImage parse_fits_images(std::span<const char> bytes, const std::string& name) {
+  return parse_at_most(most_side, bytes, name);
 }
 
 std::string format_fits_image(const SkyImage& image, const std::string& name) {

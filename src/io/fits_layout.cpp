@@ -11,6 +11,7 @@
 namespace penumbra::io {
 namespace {
 
+constexpr std::string_view part_magic = "XTENSION= ";
 constexpr size_t card_size = 80;
 constexpr int64_t most_bytes = int64_t{1} << 40;
 
@@ -122,6 +123,16 @@ int64_t data_bytes(const Header& header, bool primary, const std::string& name, 
   return each * count;
 }
 
+/// Where a header counts too few data, what follows them is no part, and all parts after it would go unseen. Nothing
+/// but zeros or blanks fills the last block of a tape.
+void require_next_part(std::string_view rest, const std::string& name, size_t at) {
+  if (rest.starts_with(part_magic) || rest.find_first_not_of(std::string_view("\0 ", 2)) == rest.npos) return;
+  input_error(
+      "{}: part 1: expected another part (XTENSION) or the end of the file after the data, at byte {}, found other "
+      "bytes: BITPIX, NAXISn, GROUPS, PCOUNT or GCOUNT do not match the size of the data",
+      name, at);
+}
+
 }  // namespace
 
 void check_fits_layout(std::span<const char> bytes, const std::string& name) {
@@ -129,8 +140,8 @@ void check_fits_layout(std::span<const char> bytes, const std::string& name) {
   if (!all.starts_with(fits_magic))
     input_error("{}: expected a FITS file, which begins with \"{}\", found other bytes", name, fits_magic);
   size_t at = 0;
-  // What follows the last part, if anything, is no part: the standard allows it.
-  for (int part = 1; part == 1 || (at < all.size() && all.substr(at).starts_with("XTENSION= ")); ++part) {
+  // What follows the last extension, if anything, is no part: the standard allows it.
+  for (int part = 1; part == 1 || (at < all.size() && all.substr(at).starts_with(part_magic)); ++part) {
     const Header header(all, at, name, part);
     if (header.has("ZIMAGE  ", 'T'))
       input_error("{}: part {}: ZIMAGE: expected an image that is not compressed (funpack unpacks it)", name, part);
@@ -142,6 +153,7 @@ void check_fits_layout(std::span<const char> bytes, const std::string& name) {
           "its header is wrong",
           name, part, needed, room);
     at = header.end() + (static_cast<size_t>(needed) + fits_block - 1) / fits_block * fits_block;
+    if (part == 1 && at < all.size()) require_next_part(all.substr(at), name, at);
   }
 }
 

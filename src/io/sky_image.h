@@ -25,8 +25,8 @@ struct SkyImage {
   std::string unit;  ///< BUNIT, "JY/PIXEL" for most; empty where a file does not say
 };
 
-/// Whether a BUNIT is Jy a pixel, as programs write it.
-bool is_jy_per_pixel(const std::string& unit);
+/// Whether the unit is Jy a pixel, in the spellings that programs have for it.
+bool is_jansky_per_pixel(const std::string& unit);
 
 /// FITS or ehtim's text, by the content. Throws InputError that names the file, the field, what was expected and what
 /// was found.
@@ -34,9 +34,15 @@ SkyImage read_sky_image(const std::filesystem::path& path);
 bool looks_like_sky_image(std::string_view content);
 SkyImage parse_sky_image(std::span<const char> bytes, const std::string& name);
 
+/// The same for one image or several: pixels are [N, H, W].
+SkyImage parse_sky_images(std::span<const char> bytes, const std::string& name);
+
 /// The first image of the file. FITS has row 0 in the South; a CDELT1 > 0 says that column 0 is in the West. Both are
 /// turned to the order above.
 SkyImage parse_fits_image(std::span<const char> bytes, const std::string& name);
+
+/// All images of the file's first part, along its third axis: pixels are [N, H, W].
+SkyImage parse_fits_images(std::span<const char> bytes, const std::string& name);
 
 /// Lines of x and y in arcseconds and I in Jy, from the North-East on, below a heading that begins with "# SRC:".
 SkyImage parse_sky_text(std::string_view text, const std::string& name);

@@ -1,9 +1,11 @@
 #include "vlbi/array_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -13,12 +15,19 @@
 namespace penumbra::vlbi {
 namespace {
 
-double number(const std::string& text, const std::string& where) {
+/// Nothing where the text is no finite number. from_chars knows no leading plus; "+-1" must not pass for it.
+std::optional<double> finite_number(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    input_error("{}: expected a number, found {}", where, excerpt(text));
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+double number(const std::string& text, const std::string& where) {
+  const auto value = finite_number(text);
+  if (!value) input_error("{}: expected a number, found {}", where, excerpt(text));
+  return *value;
 }
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -85,6 +94,14 @@ std::vector<Station> parse_array(const std::string& text, const std::string& nam
   }
   if (stations.size() < 2) input_error("{}: expected at least two stations, found {}", name, stations.size());
   return stations;
+}
+
+bool begins_with_station(const std::string& text) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (const auto words = words_of(line); !words.empty())
+      return words.size() >= 5 && std::all_of(words.begin() + 1, words.begin() + 5, finite_number);
+  return false;
 }
 
 std::optional<std::vector<Station>> known_array(const std::string& name) {

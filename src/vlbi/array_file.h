@@ -15,6 +15,9 @@ namespace penumbra::vlbi {
 std::vector<Station> read_array(const std::filesystem::path& path);
 std::vector<Station> parse_array(const std::string& text, const std::string& name);
 
+/// Whether the first line that is no comment has a name and four numbers.
+bool begins_with_station(const std::string& text);
+
 /// "EHT2017": the eight stations of that campaign with the SEFDs of its M87 observations; "EHT9": the nine of Sun &
 /// Bouman (2021), two of them in one place. Nothing for other names.
 std::optional<std::vector<Station>> known_array(const std::string& name);

@@ -20,4 +20,7 @@ Observation load_observation(Settings& settings, Wanted wanted = Wanted::data);
 /// An archive without compression (numpy.savez); rows are brought into the order of Observation::visibilities.
 Observation read_npz_observation(const std::filesystem::path& path, const std::string& group);
 
+/// The groups of such an archive; one without a name for arrays that are in none.
+std::vector<std::string> npz_groups(const std::filesystem::path& path);
+
 }  // namespace penumbra::vlbi

@@ -70,6 +70,17 @@ void turn(Visibility& row) {
 
 }  // namespace
 
+std::vector<std::string> npz_groups(const std::filesystem::path& path) {
+  constexpr std::string_view array = "vis.npy";
+  const auto bytes = io::read_file(path);
+  std::vector<std::string> groups;
+  for (const auto& entry : io::Zip(bytes, path.string()).names()) {
+    if (entry == array) groups.emplace_back();
+    if (entry.ends_with(fmt::format("/{}", array))) groups.push_back(entry.substr(0, entry.size() - array.size() - 1));
+  }
+  return groups;
+}
+
 Observation read_npz_observation(const std::filesystem::path& path, const std::string& group) {
   const Columns columns(path, group);
   const auto time = columns.read("time", -1);

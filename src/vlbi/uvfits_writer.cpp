@@ -1,6 +1,7 @@
 // The keywords and columns that AIPS and ehtim ask for, in the layout of the Event Horizon Telescope's own files.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -80,10 +81,17 @@ void write_rows(io::FitsWriter& file, const Observation& observation) {
   }
 }
 
+/// Eight letters, AIPS's, where they are enough: of names that are cut two may become the same.
+std::string name_form(const std::vector<Station>& stations) {
+  size_t letters = 8;
+  for (const auto& station : stations) letters = std::max(letters, station.name.size());
+  return fmt::format("{}A", letters);
+}
+
 void write_stations(io::FitsWriter& file, const Observation& observation) {
   const auto& stations = observation.stations;
   file.begin_table("AIPS AN",
-                   {{"ANNAME", "8A", ""},
+                   {{"ANNAME", name_form(stations), ""},
                     {"STABXYZ", "3D", "METERS"},
                     {"ORBPARM", "1E", ""},
                     {"NOSTA", "1J", ""},

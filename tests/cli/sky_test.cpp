@@ -10,6 +10,7 @@
 #include "io/sky_image.h"
 #include "report/synthetic_run.h"
 #include "support/message.h"
+#include "support/observation_archive.h"
 #include "support/paths.h"
 #include "support/program.h"
 #include "vlbi/example.h"
@@ -57,6 +58,22 @@ TEST_F(Sky, InfoSaysWhereOnlyShortBaselinesAreLeft) {
   EXPECT_TRUE(contains(about["prepared"]["unusable"].get<std::string>(), "min_baseline 1e+08"));
 }
 
+TEST_F(Sky, InfoShowsNoDirectionThatIsNone) {
+  auto observation = vlbi::example_observation();
+  observation.right_ascension *= 15;  // degrees, as if they were hours
+  observation.declination = 100;
+  const auto path = scratch() / "x.uvfits";
+  vlbi::write_uvfits(path, observation);
+  const auto about = info(path);
+  EXPECT_FALSE(about.contains("right_ascension_hours"));
+  EXPECT_FALSE(about.contains("declination_degrees"));
+  EXPECT_EQ(about["right_ascension"].get<std::string>(),
+            "unknown: expected 0 to 360 degrees in the header, found 2815.588961");
+  EXPECT_EQ(about["declination"].get<std::string>(), "unknown: expected -90 to 90 degrees in the header, found 100");
+  vlbi::write_uvfits(path, vlbi::example_observation());
+  EXPECT_NEAR(info(path)["right_ascension_hours"].get<double>(), 12.513728717168174, 1e-12);
+}
+
 TEST_F(Sky, InfoRefusesABrokenFile) {
   const auto path = scratch() / "x.uvfits";
   write_text(path, vlbi::format_uvfits(vlbi::example_observation(), "x").substr(0, 9000));
@@ -85,6 +102,22 @@ TEST_F(Sky, ExportWritesFits) {
   EXPECT_EQ(about["kind"].get<std::string>(), "image of the sky");
   EXPECT_NEAR(about["fov_uas"].get<double>(), 160, 1e-9);
   EXPECT_EQ(about["shape"], json({12, 16}));
+  EXPECT_FALSE(about.contains("images"));
+}
+
+TEST_F(Sky, InfoCountsTheImagesThatExportWrites) {
+  const auto run = write_synthetic_run({.shape = {1, 12, 16}, .chains = 4}), out = scratch() / "out";
+  ASSERT_EQ(penumbra({"export", run.string(), "--out", out.string(), "--format", "fits", "--fov", "160"}).code, 0);
+  for (const std::string name : {"samples", "quantiles"}) {
+    const auto images = io::read_npy(run / (name + ".npy")).to(at::kDouble);
+    const auto about = info(out / (name + ".fits"));
+    EXPECT_EQ(about["kind"].get<std::string>(), "images of the sky");
+    EXPECT_EQ(about["images"], images.size(0));
+    EXPECT_EQ(about["shape"], json({12, 16}));
+    const auto sums = images.sum({1, 2, 3});
+    EXPECT_NEAR(about["smallest_sum"].get<double>(), sums.min().item<double>(), 1e-9);
+    EXPECT_NEAR(about["largest_sum"].get<double>(), sums.max().item<double>(), 1e-9);
+  }
 }
 
 io::SkyImage crescent() {
@@ -223,6 +256,49 @@ TEST_F(Sky, ObserveSaysWhatIsWrong) {
   EXPECT_TRUE(contains(refusal("{fov: 128, date: 2017-02-30}"), "expected a day such as 2017-04-06"));
   EXPECT_TRUE(contains(refusal("{fov: 128, gain: 1}"), "gain"));
   EXPECT_FALSE(fs::exists(folder / "y.uvfits"));
+}
+
+TEST(SkyArray, InfoDescribesAnArrayOfStations) {
+  const auto path = scratch() / "array.txt";
+  write_text(path,
+             "#NAME X Y Z SEFDR SEFDL\n\nPV 5088967.9 -301681.6 +3825015.8 1400 # Spain\nSMA -5 -2 2 5600 6500\n");
+  const auto about = info(path);
+  EXPECT_EQ(about["kind"].get<std::string>(), "array of stations");
+  EXPECT_EQ(about["count"], 2);
+  EXPECT_EQ(about["stations"][0],
+            json({{"name", "PV"}, {"position_metres", {5088967.9, -301681.6, 3825015.8}}, {"sefd_jy", {1400, 1400}}}));
+  EXPECT_EQ(about["stations"][1]["sefd_jy"], json({5600, 6500}));
+  write_text(path, "PV 1 2 3 1400\nSMA 1 2\n");
+  EXPECT_TRUE(contains(penumbra({"info", path.string()}).err, "array.txt:2: expected a name, x, y, z in metres"));
+  write_text(path, "some other text of more than five words\n");
+  EXPECT_TRUE(contains(penumbra({"info", path.string()}).err, "or an array of stations"));
+}
+
+TEST(SkyArchive, InfoDescribesItsVisibilities) {
+  const auto path = scratch() / "x.npz";
+  const auto columns = columns_of(vlbi::example_observation());
+  write_npz(path, columns);
+  const auto about = info(path);
+  EXPECT_EQ(about["kind"].get<std::string>(), "visibilities (NPZ)");
+  EXPECT_EQ(about["visibilities"], 54);
+  EXPECT_EQ(about["times"], 9);
+  EXPECT_EQ(about["baselines"], 6);
+  EXPECT_EQ(about["stations"][0], json({"0", 27}));
+  // Nine times of four stations that all see one another.
+  EXPECT_EQ(about["closure_phases"], 27);
+  EXPECT_EQ(about["closure_amplitudes"], 18);
+  write_npz(path, columns, "B/vis/");
+  EXPECT_EQ(info(path)["groups"]["B/vis"]["visibilities"], 54);
+}
+
+TEST(SkyArchive, InfoSaysWhatIsMissing) {
+  const auto path = scratch() / "x.npz";
+  auto columns = columns_of(vlbi::example_observation());
+  columns.erase(columns.begin());
+  write_npz(path, columns);
+  EXPECT_TRUE(contains(penumbra({"info", path.string()}).err, "time.npy: the archive has no such entry"));
+  write_npz(path, {});
+  EXPECT_TRUE(contains(penumbra({"info", path.string()}).err, "x.npz: expected visibilities, arrays time, i1, i2"));
 }
 
 TEST(SkyWithoutCfitsio, IsRefusedWithTheReason) {

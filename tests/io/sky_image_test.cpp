@@ -38,11 +38,21 @@ SkyImage example() {
   return image;
 }
 
+/// The bytes with this card in the first header, in place of one of the same keyword or before END.
 std::string with_card(std::string bytes, std::string keyword, const std::string& value) {
   keyword.resize(8, ' ');
-  auto card = keyword + "= " + value;
+  auto card = keyword + "= " + value, end = std::string("END");
   card.resize(80, ' ');
-  return bytes.replace(bytes.find(keyword + "= "), 80, card);
+  end.resize(80, ' ');
+  if (const auto at = bytes.find(keyword + "= "); at != bytes.npos) return bytes.replace(at, 80, card);
+  return bytes.replace(bytes.find(end), 160, card + end);
+}
+
+using Cards = std::vector<std::pair<std::string, std::string>>;
+
+std::string with_cards(std::string bytes, const Cards& cards) {
+  for (const auto& [keyword, value] : cards) bytes = with_card(bytes, keyword, value);
+  return bytes;
 }
 
 SkyImage parsed_sky(const std::string& bytes) { return parse_sky_image(bytes, "x.fits"); }
@@ -72,6 +82,103 @@ TEST_F(FitsImage, FirstRowOfTheFileIsTheSouthAndDegreesFallToTheRight) {
   EXPECT_EQ(first, image.pixels[2][0].item<double>());
   EXPECT_TRUE(parsed_sky(with_card(bytes, "CDELT1", "5.5555555555555556E-10")).pixels.equal(image.pixels.flip(1)));
   EXPECT_TRUE(parsed_sky(with_card(bytes, "CDELT2", "-5.5555555555555556E-10")).pixels.equal(image.pixels.flip(0)));
+}
+
+TEST_F(FitsImage, StepsHaveTheUnitsOfTheHeader) {
+  const auto image = example();
+  const auto bytes = format_fits_image(image, "x");
+  const auto expect_pixel = [&](const std::string& unit, const std::string& two_microarcseconds) {
+    const auto read = parsed_sky(with_cards(bytes, {{"CDELT1", "-" + two_microarcseconds},
+                                                    {"CDELT2", two_microarcseconds},
+                                                    {"CUNIT1", "'" + unit + "'"},
+                                                    {"CUNIT2", "'" + unit + "'"}}));
+    EXPECT_NEAR(read.pixel_radians, image.pixel_radians, 1e-12 * image.pixel_radians) << unit;
+    EXPECT_TRUE(read.pixels.equal(image.pixels)) << unit;
+  };
+  for (const auto* unit : {"", "deg     ", "DEG", "degree", "degrees"}) expect_pixel(unit, "5.5555555555555556E-10");
+  expect_pixel("arcmin", "3.3333333333333333E-08");
+  expect_pixel("arcsec", "2E-06");
+  expect_pixel("mas", "2E-03");
+  expect_pixel("uas", "2.0");
+  expect_pixel("rad", "9.6962736221907E-12");
+  const Cards one_hour{{"CUNIT1", "'arcsec'"}, {"CUNIT2", "'arcsec'"}, {"CDELT1", "-1.0"},
+                       {"CDELT2", "1.0"},      {"CRVAL1", "54000.0"},  {"CRVAL2", "7200.0"}};
+  auto reference = with_cards(bytes, one_hour);
+  for (const std::string keyword : {"OBSRA ", "OBSDEC"})
+    reference.replace(reference.find(keyword + "  ="), 6, "XXXXXX");
+  EXPECT_NEAR(parsed_sky(reference).right_ascension, 1, 1e-12);
+  EXPECT_NEAR(parsed_sky(reference).declination, 2, 1e-12);
+}
+
+TEST_F(FitsImage, MatricesWithoutRotationAreSteps) {
+  const auto image = example();
+  const auto bytes = format_fits_image(image, "x");
+  const auto twice = parsed_sky(with_cards(bytes, {{"CD1_1", "-1.1111111111111111E-09"},
+                                                   {"CD1_2", "1E-25"},
+                                                   {"CD2_1", "0.0"},
+                                                   {"CD2_2", "1.1111111111111111E-09"}}));
+  EXPECT_NEAR(twice.pixel_radians, 2 * image.pixel_radians, 1e-12 * image.pixel_radians);
+  EXPECT_TRUE(twice.pixels.equal(image.pixels));
+  const auto turned = parsed_sky(with_cards(bytes, {{"PC1_1", "-1.0"}, {"PC2_2", "-1.0"}, {"CROTA2", "0.0"}}));
+  EXPECT_NEAR(turned.pixel_radians, image.pixel_radians, 1e-12 * image.pixel_radians);
+  EXPECT_TRUE(turned.pixels.equal(image.pixels.flip({0, 1})));
+}
+
+TEST_F(FitsImage, WhatIsNotStokesIWithTheNorthUpIsRefused) {
+  const auto good = format_fits_image(example(), "x");
+  const auto expect_refused = [&](const Cards& cards, const std::string& expected) {
+    const auto message = message_of([&] { parsed_sky(with_cards(good, cards)); });
+    EXPECT_TRUE(contains(message, "x.fits: " + expected)) << message << "\nlacks: " << expected;
+  };
+  expect_refused({{"CUNIT1", "'pixel'"}}, "CUNIT1: expected deg, arcmin, arcsec, mas, uas or rad, found pixel");
+  expect_refused({{"CUNIT2", "'m'"}}, "CUNIT2: expected deg");
+  expect_refused({{"CUNIT1", "'arcsec'"}}, "CDELT2: expected square pixels");
+  expect_refused({{"CROTA2", "30.0"}}, "CROTA2: expected 0 degrees, an image that is not rotated, found 30");
+  expect_refused({{"PC1_2", "0.5"}}, "PC1_2: expected 0, an image that is not rotated, found 0.5");
+  expect_refused({{"PC2_1", "-0.5"}}, "PC2_1: expected 0");
+  expect_refused({{"CD1_1", "-1E-9"}, {"CD2_2", "1E-9"}, {"CD2_1", "1E-9"}}, "CD2_1: expected 0");
+  expect_refused({{"CD1_2", "1E-9"}, {"CD2_1", "1E-9"}}, "CD1_2: expected 0");
+  expect_refused({{"CTYPE1", "'GLON-CAR'"}}, "CTYPE1: expected RA, alone or with a projection, found GLON-CAR");
+  expect_refused({{"CTYPE1", "'DEC--SIN'"}, {"CTYPE2", "'RA---SIN'"}}, "CTYPE1: expected RA");
+  expect_refused({{"CTYPE2", "'DECIMAL'"}}, "CTYPE2: expected DEC");
+  expect_refused({{"STOKES", "'Q'"}}, "STOKES: expected I, found Q");
+  expect_refused({{"CTYPE3", "'STOKES'"}, {"CRVAL3", "2.0"}}, "CRVAL3: expected 1, Stokes I, found 2");
+  expect_refused({{"CTYPE4", "'STOKES'"}, {"CRVAL4", "1.0"}, {"CRPIX4", "0.0"}},
+                 "CRVAL4: expected 1, Stokes I, found 2");
+}
+
+TEST_F(FitsImage, OtherSpellingsOfTheSameAreRead) {
+  const auto good = format_fits_image(example(), "x");
+  for (const auto& cards : {Cards{{"CTYPE1", "'RA'"}, {"CTYPE2", "'DEC'"}},
+                            {{"CTYPE1", "'        '"}, {"CTYPE2", "''"}, {"STOKES", "''"}},
+                            {{"CTYPE1", "'RA---TAN'"}, {"CTYPE2", "'DEC---SIN'"}},
+                            {{"CTYPE3", "'STOKES'"}, {"CRVAL3", "1.0"}, {"STOKES", "'i'"}}})
+    EXPECT_TRUE(parsed_sky(with_cards(good, cards)).pixels.equal(example().pixels)) << cards[0].second;
+  for (const auto* unit : {"JY/PIXEL", "Jy/pixel", "Jy/Pixel", "Jy/pix"})
+    EXPECT_TRUE(is_jansky_per_pixel(unit)) << unit;
+  for (const auto* unit : {"", "JY/BEAM", "K", "mJy/pixel"}) EXPECT_FALSE(is_jansky_per_pixel(unit)) << unit;
+}
+
+TEST_F(FitsImage, SeveralImagesAreReadWhereTheyAreAskedFor) {
+  auto several = example();
+  several.pixels = at::arange(24, at::kDouble).reshape({2, 3, 4});
+  const auto bytes = format_fits_image(several, "x");
+  EXPECT_TRUE(parse_fits_images(bytes, "x.fits").pixels.equal(several.pixels));
+  EXPECT_TRUE(
+      parse_fits_images(format_fits_image(example(), "x"), "x.fits").pixels.equal(example().pixels.unsqueeze(0)));
+  EXPECT_TRUE(contains(message_of([&] { parsed_sky(bytes); }), "x.fits: NAXIS3: expected 1, found 2"));
+  const auto polarised = with_cards(bytes, {{"CTYPE3", "'STOKES'"}, {"CRVAL3", "1.0"}});
+  EXPECT_TRUE(contains(message_of([&] { parse_fits_images(polarised, "x.fits"); }),
+                       "x.fits: NAXIS3: expected 1, Stokes I alone, found 2"));
+}
+
+TEST_F(FitsImage, DataThatTheHeaderDoesNotCountAreNoticed) {
+  auto image = example();
+  image.pixels = at::ones({30, 30}, at::kDouble);
+  const auto bytes = format_fits_image(image, "x");
+  EXPECT_TRUE(contains(message_of([&] { parsed_sky(with_card(bytes, "NAXIS2", "10")); }),
+                       "x.fits: part 1: expected another part (XTENSION) or the end of the file after the data"));
+  EXPECT_TRUE(parsed_sky(bytes + std::string(2880, '\0') + "  ").pixels.equal(image.pixels));
 }
 
 TEST_F(FitsImage, SaysWhatIsWrong) {

@@ -7,40 +7,17 @@
 #include "likelihoods/simulated.h"
 #include "support/damaged_file.h"
 #include "support/message.h"
+#include "support/observation_archive.h"
 #include "support/paths.h"
 #include "support/program.h"
-#include "support/zip_archive.h"
 #include "vlbi/golden.h"
 #include "vlbi/load.h"
 
 namespace penumbra {
 namespace {
 
-using Columns = std::vector<std::pair<std::string, Tensor>>;
-
-Columns columns_of(const vlbi::Observation& observation) {
-  const auto& rows = observation.visibilities;
-  const auto column = [&](auto number) {
-    std::vector<double> values;
-    for (const auto& row : rows) values.push_back(number(row));
-    return at::tensor(values, at::kDouble);
-  };
-  const auto re = column([](const auto&row) { return row.value.real(); }),
-             im = column([](const auto&row) { return row.value.imag(); });
-  return {{"time", column([](const auto& row) { return row.time; })},
-          {"i1", column([](const auto& row) { return row.first; }).to(at::kShort)},
-          {"i2", column([](const auto& row) { return row.second; }).to(at::kShort)},
-          {"u", column([](const auto& row) { return row.u; })},
-          {"v", column([](const auto& row) { return row.v; })},
-          {"vis", at::complex(re, im)},
-          {"sigma", column([](const auto& row) { return row.sd; })}};
-}
-
-void write_npz(const std::filesystem::path& path, const Columns& columns, const std::string& prefix = "") {
-  std::vector<std::pair<std::string, std::string>> entries;
-  for (const auto& [name, array] : columns) entries.emplace_back(prefix + name + ".npy", io::format_npy(array));
-  test::write_text(path, test::zip_archive(entries));
-}
+using test::columns_of;
+using test::write_npz;
 
 Tensor image() { return uniform({4, 0, 0}, Stream::truth, at::empty({1, 1, 8, 8}, at::kDouble)); }
 

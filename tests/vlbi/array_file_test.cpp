@@ -26,6 +26,14 @@ TEST(ArrayFile, ReadsOneOrTwoSefdsAndComments) {
   EXPECT_EQ(stations[1].sefd_left, 6500);
 }
 
+TEST(ArrayFile, APlusMayLeadANumber) {
+  const auto stations = parse_array("A +1828796.2 2 3 4\nB 1 2 3 +4e3\n", "a.txt");
+  EXPECT_EQ(stations[0].position[0], 1828796.2);
+  EXPECT_EQ(stations[1].sefd_right, 4000);
+  for (const std::string bad : {"+-1", "++1", "-+1", "+"})
+    EXPECT_TRUE(contains(message_of([&] { parse_array("A " + bad + " 2 3 4\n", "a.txt"); }), "found " + bad)) << bad;
+}
+
 TEST(ArrayFile, SaysWhatIsWrongAndWhere) {
   const auto refusal = [](const std::string& text) { return message_of([&] { parse_array(text, "a.txt"); }); };
   EXPECT_TRUE(contains(refusal("A 1 2 3 4\nB 1 two 3 4\n"), "a.txt:2: y: expected a number, found two"));

@@ -89,6 +89,21 @@ TEST_F(Uvfits, RoundTripKeepsWhatFloatsCanHold) {
   }
 }
 
+TEST_F(Uvfits, LongNamesOfStationsAreKept) {
+  auto written = example_observation();
+  written.stations[1].name = "OBSERVATORY-EAST";
+  written.stations[2].name = "OBSERVATORY-WEST";
+  const auto bytes = format_uvfits(written, "x.uvfits");
+  EXPECT_TRUE(contains(bytes, "'16A     '"));
+  const auto read = parse(bytes);
+  ASSERT_EQ(read.stations.size(), written.stations.size());
+  for (size_t i = 0; i < read.stations.size(); ++i) {
+    EXPECT_EQ(read.stations[i].name, written.stations[i].name);
+    EXPECT_EQ(read.stations[i].position, written.stations[i].position);
+  }
+  EXPECT_TRUE(contains(example_bytes(), "'8A      '"));
+}
+
 TEST_F(Uvfits, TurnsBaselinesAndDropsFlaggedRows) {
   auto bytes = example_bytes();
   const auto before = parse(bytes);
@@ -171,12 +186,16 @@ TEST_F(Uvfits, BadFilesAreNamedWithFieldAndFinding) {
   expect(good.substr(0, group_at(good, 1)), {"GCOUNT", "truncated"});
   expect(with_card(good, "GCOUNT", "900000000"), {"GCOUNT", "truncated"});
   expect(with_card(good, "GCOUNT", "-5"), {"GCOUNT"});
+  // As if most of the data were not there: what follows is neither a table nor the file's end.
+  expect(with_card(good, "GCOUNT", "1"), {"part 1", "XTENSION", "GCOUNT do not match the size of the data"});
+  expect(with_card(good, "PCOUNT", "0"), {"part 1", "PCOUNT", "do not match the size of the data"});
+  expect(with_card(good, "NAXIS3", "1"), {"part 1", "NAXISn", "do not match the size of the data"});
   expect(with_card(good, "NAXIS4", "1e3"), {"NAXIS4", "whole number", "1e3"});
   auto odd = good;
   odd[odd.find("GROUPS  =") + 6] = '\x0f';
   expect(odd, {"part 1", "expected a keyword of capitals", "GROUPS"});
   expect(with_card(good, "TFIELDS", "4000"), {"part 2", "TFIELDS", "999"});
-  expect(with_card(good, "GROUPS", "F"), {"GROUPS"});
+  expect(with_card(good, "GROUPS", "F"), {"GROUPS", "do not match the size of the data"});
   expect(with_card(good, "CTYPE2", "'SIMPLEX '"), {"NAXIS2", "SIMPLEX", "found 3"});
   expect(with_card(good, "CTYPE3", "'RA      '"), {"NAXIS3", "expected 1", "found 4"});
   expect(with_card(good, "CRVAL3", "-7.0"), {"CRVAL3", "RR or LL"});

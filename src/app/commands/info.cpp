@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/kspace_info.h"
 #include "app/network_text.h"
+#include "app/observation_info.h"
 #include "app/prior_option.h"
 #include "app/run_files.h"
 #include "app/sky_info.h"
@@ -183,17 +184,21 @@ json describe_path(const fs::path& path) {
     info["kind"] = fmt::format("image ({}), black 0 and white 1", extension == ".png" ? "PNG" : "JPEG");
   } else if (extension == ".yaml" || extension == ".yml") {
     info = describe_configuration(path);
+  } else if (extension == ".npz") {
+    info = describe_npz(path);
   } else if (looks_like_weights(path)) {
     info = describe_weights(path);
   } else if (looks_like_scan(path)) {
     info = describe_scan(path);
   } else if (looks_like_sky(path)) {
     info = describe_sky(path);
+  } else if (looks_like_array(path)) {
+    info = describe_array_file(path);
   } else {
     if (!fs::exists(path)) input_error("{}: no such file", path.string());
     input_error(
-        "{}: expected a run's folder, a file ending in .npy, .png, .jpg, .yaml, .cfl or .hdr, weights as safetensors "
-        "or as torch.save writes them, k-space in HDF5, UVFITS or FITS",
+        "{}: expected a run's folder, a file ending in .npy, .npz, .png, .jpg, .yaml, .cfl or .hdr, weights as "
+        "safetensors or as torch.save writes them, k-space in HDF5, UVFITS, FITS or an array of stations",
         path.string());
   }
   return info;
@@ -228,7 +233,8 @@ std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command
       .add_option("FILE", options->path,
-                  "NPY, PNG, JPEG, YAML configuration or prior, weights, k-space, UVFITS, FITS, or a run's folder")
+                  "NPY, PNG, JPEG, YAML configuration or prior, weights, k-space, visibilities (UVFITS, NPZ), FITS, an "
+                  "array of stations, or a run's folder")
       ->required();
   command.add_flag("--json", options->json, "print JSON");
   return [options] {
