@@ -45,16 +45,18 @@ std::optional<double> mean_error(const json& full, const json& half) {
   return std::isfinite(combined) ? std::optional(combined) : std::nullopt;
 }
 
-/// Medians over the pixels that move.
+/// Over the pixels that move.
 struct Change {
-  double mean = 0;  ///< in SDs
-  double sd = 0;    ///< as a factor
+  double mean = 0;          ///< in SDs, the median
+  double largest_mean = 0;  ///< in SDs
+  double sd = 1;            ///< as a factor, the median
 };
 Change change(const theory::Moments& before, const theory::Moments& after) {
   const auto moving = before.sd > 0;
-  if (!moving.any().item<bool>()) return {0, 1};
-  const auto median = [&](const Tensor& x) { return x.masked_select(moving).median().item<double>(); };
-  return {median((after.mean - before.mean).abs() / before.sd), median(after.sd / before.sd)};
+  if (!moving.any().item<bool>()) return {};
+  const auto mean = ((after.mean - before.mean).abs() / before.sd).masked_select(moving);
+  const auto sd = (after.sd / before.sd).masked_select(moving);
+  return {mean.median().item<double>(), mean.max().item<double>(), sd.median().item<double>()};
 }
 
 json verdict_on(const json& about) {
@@ -126,9 +128,11 @@ json write_extrapolation(const fs::path& run) {
   const auto error = mean_error(summary, half_summary);
   const json about{{"step_sizes", {summary["sampler"]["step_size"], half_summary["sampler"]["step_size"]}},
                    {"mean_change_in_sd", moved.mean},
+                   {"largest_mean_change_in_sd", moved.largest_mean},
                    {"mean_error_in_sd", error ? json(*error) : json(nullptr)},
                    {"sd_factor", moved.sd},
-                   {"unusable_pixels", found.unusable.sum().item<int64_t>()}};
+                   {"unusable_pixels", found.unusable.sum().item<int64_t>()},
+                   {"unusable_share", found.unusable.to(at::kDouble).mean().item<double>()}};
   update(summary, about);
   io::write_file(run / "summary.json", summary.dump(2) + "\n");
   report::write_run_report(run);

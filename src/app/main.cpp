@@ -5,12 +5,15 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 
 #include "app/command.h"
 #include "core/error.h"
+#include "core/named.h"
+#include "core/nearest.h"
 
 namespace {
 
@@ -31,6 +34,16 @@ void keep_memory() {
 #endif
 }
 
+/// The parser would say no more than that a command is missing.
+void refuse_unknown_command(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  const std::string word = argv[1];
+  const auto names = penumbra::names_of(penumbra::app::command_entries());
+  if (std::find(names.begin(), names.end(), word) == names.end())
+    penumbra::input_error("unknown command {}{} (see --help)", penumbra::excerpt(word),
+                          penumbra::suggestion(word, names));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -46,6 +59,7 @@ int main(int argc, char** argv) {
     command->callback([run = entry->declare(*command), &chosen] { chosen = run; });
   }
   try {
+    refuse_unknown_command(argc, argv);
     app.parse(argc, argv);
     return chosen();
   } catch (const CLI::Success& request) {

@@ -124,6 +124,7 @@ json describe_uvfits(std::span<const char> bytes, const std::string& name) {
   info["bandwidth_hz"] = observation.bandwidth;
   info["scans"] = vlbi::scan_table(observation, vlbi::Preparation{}.scan_gap).size();
   info["dropped"] = observation.dropped;
+  info["weightless"] = observation.weightless;
   info["prepared"] = describe_prepared(observation, name);
   return info;
 }

@@ -64,7 +64,9 @@ at::Device use_machine(const MachineOptions& options) {
 }
 
 void add_seed_option(CLI::App& command, std::optional<uint64_t>& seed) {
-  command.add_option("--seed", seed, "seed of all random numbers");
+  // As in a configuration, whose numbers are exact up to 2^53. A negative one would wrap around.
+  command.add_option("--seed", seed, "seed of all random numbers")
+      ->check(CLI::Range(int64_t{0}, int64_t{9007199254740992}));
 }
 
 }  // namespace penumbra::app

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "app/command.h"
+#include "app/finished_run.h"
+#include "app/own_folder.h"
 #include "app/progress.h"
 #include "app/provenance.h"
 #include "app/run_files.h"
@@ -68,20 +70,27 @@ int report_interrupt(const Problem& problem, const fs::path& folder, const Chain
   return interrupted;
 }
 
-int finish(const Problem& problem, const fs::path& folder, const ChainRun& run) {
-  write_results(folder, problem, run);
+int finish(const Problem& problem, const RunPlace& place, const ChainRun& run) {
+  write_results(place.folder, problem, run);
   // The checkpoint goes last: until then a killed run can still be finished from it.
-  drop_checkpoint(folder / "checkpoint");
-  return print_summary(folder);
+  drop_checkpoint(place.folder / "checkpoint");
+  return place.say == Say::summary ? print_summary(place.folder) : success;
 }
 
 bool complete(const fs::path& folder) {
   return fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint");
 }
 
+int report_complete(const RunPlace& place) {
+  if (place.say == Say::nothing) return has_diverged(place.folder) ? diverged : success;
+  fmt::print("{}: this run is complete\n", place.folder.string());
+  return print_summary(place.folder);
+}
+
 }  // namespace
 
-int sample_run(const Problem& problem, const fs::path& folder, Resume resume, const Team& team) {
+int sample_run(const Problem& problem, const RunPlace& place, const Team& team) {
+  const auto& folder = place.folder;
   if (team.size() > problem.plan.chains)
     input_error("chains: {} cannot be shared by {} processes; launch at most one process a chain", problem.plan.chains,
                 team.size());
@@ -91,20 +100,17 @@ int sample_run(const Problem& problem, const fs::path& folder, Resume resume, co
   const auto lead = [&](auto action) { return static_cast<int>(team.lead(action)); };
   std::optional<io::FolderLock> lock;
   const bool done = lead([&] {
+    require_place_of_run(folder, place.prepared);
     io::require_writable(folder, bytes_needed(problem));
     lock.emplace(folder);
-    claim(problem, folder, resume);
+    claim(problem, folder, place.resume);
     return complete(folder);
   });
-  if (done)
-    return lead([&] {
-      fmt::print("{}: this run is complete\n", folder.string());
-      return print_summary(folder);
-    });
+  if (done) return lead([&] { return report_complete(place); });
 
   ChainRun run(problem.plan, problem.posterior, *problem.sampler,
                problem.initial_state(problem.plan.share(team.rank(), team.size())), folder / "checkpoint", team);
-  if (resume == Resume::yes) {
+  if (place.resume == Resume::yes) {
     const bool found = run.resume();
     if (team.leads() && found)
       fmt::print(stderr, "continuing after step {} of {}\n", run.state().k, problem.plan.steps);
@@ -121,7 +127,7 @@ int sample_run(const Problem& problem, const fs::path& folder, Resume resume, co
   if (outcome == Outcome::interrupted) return lead([&] { return report_interrupt(problem, folder, run); });
   if (outcome == Outcome::diverged) return lead([&] { return report_divergence(problem, folder, run); });
   run.gather();
-  return lead([&] { return finish(problem, folder, run); });
+  return lead([&] { return finish(problem, place, run); });
 }
 
 }  // namespace penumbra::app

@@ -259,7 +259,10 @@ Settings Settings::from_text(const std::string& text, const std::string& name, c
 void Settings::assign(const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) input_error("--set {}: expected key=value", excerpt(assignment));
-  const auto value = yaml::parse(assignment.substr(equals + 1), "--set " + excerpt(assignment));
+  const auto text = assignment.substr(equals + 1);
+  // An explicit null, ~, asks for the default; nothing is more likely a variable of a script that was empty.
+  if (text.find_first_not_of(" \t") == text.npos) input_error("--set {}: expected a value", excerpt(assignment));
+  const auto value = yaml::parse(text, "--set " + excerpt(assignment));
   yaml::set_line(*value, from_the_command_line);
   auto* place = &impl_->value;
   for (const auto& part : yaml::split_path(assignment.substr(0, equals), assignment))

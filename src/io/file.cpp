@@ -65,9 +65,10 @@ bool flush(int fd) { return ::fsync(fd) == 0 || errno == EINVAL || errno == EROF
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 /// Unique among the processes and the threads that write to this folder; short, however long the target's name.
+constexpr auto temporary_prefix = ".penumbra-", temporary_suffix = ".tmp";
 fs::path temporary_name(const fs::path& folder) {
   static std::atomic<int> count{0};
-  return folder / fmt::format(".penumbra-{}-{}.tmp", ::getpid(), count++);
+  return folder / fmt::format("{}{}-{}{}", temporary_prefix, ::getpid(), count++, temporary_suffix);
 }
 
 /// A device or a pipe is written to; renaming a file over it would destroy it.
@@ -125,6 +126,11 @@ void write_file(const fs::path& path, std::string_view content) {
   temporary.path.clear();
 }
 
+bool is_left_by_a_kill(const fs::path& path) {
+  const auto name = path.filename().string();
+  return name.starts_with(temporary_prefix) && name.ends_with(temporary_suffix);
+}
+
 void rename_durably(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) cannot_write(to, errno);
   // Without this the new name may be lost when the machine stops, though the content is safe.
@@ -149,6 +155,17 @@ void require_writable(const fs::path& folder, uint64_t bytes) {
   if (room.f_blocks == 0) return;  // a file system that does not count
   const auto free = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
   if (free < bytes) input_error("{}: not enough room: {} needed, {} free", folder.string(), human(bytes), human(free));
+}
+
+void require_writable_file(const fs::path& file, uint64_t bytes) {
+  if (is_special(file)) return;
+  std::error_code none;
+  if (file.filename().empty() || fs::is_directory(file, none))
+    input_error("{}: expected the name of a file, found that of a folder", file.string());
+  const auto folder = folder_of(file);
+  if (!fs::is_directory(folder, none))
+    input_error("{}: cannot be written: {} is no folder", file.string(), folder.string());
+  require_writable(folder, bytes);
 }
 
 }  // namespace penumbra::io

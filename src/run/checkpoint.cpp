@@ -42,12 +42,17 @@ void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint) {
     if (entry.path() != target) fs::remove_all(entry.path(), error);
 }
 
-std::optional<Checkpoint> load_checkpoint(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return std::nullopt;
+std::optional<int64_t> newest_checkpoint(const fs::path& folder) {
   std::optional<int64_t> newest;
+  if (!fs::is_directory(folder)) return newest;
   for (const auto& entry : fs::directory_iterator(folder))
     if (const auto k = iteration_of(entry.path()); k && fs::exists(entry.path() / "manifest.json"))
       newest = std::max(newest.value_or(*k), *k);
+  return newest;
+}
+
+std::optional<Checkpoint> load_checkpoint(const fs::path& folder) {
+  const auto newest = newest_checkpoint(folder);
   if (!newest) return std::nullopt;
   const auto path = folder / std::to_string(*newest);
   Checkpoint checkpoint;

@@ -19,6 +19,9 @@ struct Checkpoint {
 /// Saves under `folder`/<k>, then removes older ones.
 void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint);
 
+/// The number of steps in the newest one, if any.
+std::optional<int64_t> newest_checkpoint(const std::filesystem::path& folder);
+
 /// The newest one, if any; what an interrupted write left behind is ignored.
 std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 

@@ -75,6 +75,54 @@ TEST_F(BadInput, AnnealedLangevinDoesNotIgnoreData) {
   expect_setting_refused("sampler={kind: annealed-langevin, steps: 10, sigma_0: 1, sigma_min: 0.1}", {"sampler.kind"});
 }
 
+TEST_F(BadInput, NoValue) {
+  expect_setting_refused("chains=", {"--set chains=", "expected a value"});
+  expect_setting_refused("chains= ", {"--set chains= ", "expected a value"});
+}
+
+TEST_F(BadInput, ASeedThatIsNone) {
+  for (const auto* seed : {"-1", "9007199254740993", "x"})
+    expect_refused({"sample", config.string(), "--out", run.string(), "--seed", seed},
+                   {"--seed", seed, "0 to 9007199254740992"});
+}
+
+TEST_F(BadInput, UnknownCommand) {
+  expect_refused({"sampel", config.string()}, {"unknown command sampel", "did you mean sample?"});
+  expect_refused({"sample.yaml"}, {"unknown command sample.yaml"});
+}
+
+TEST_F(BadInput, AnUnwritableFileIsFoundBeforeTheWork) {
+  const auto folder = config.parent_path();
+  const auto truth = (folder / "truth.npy").string(), prior = (folder / "truth.yaml").string();
+  const auto nowhere = (folder / "nowhere" / "x.npy").string();
+  expect_refused({"observe", config.string(), "--truth", truth, "--out", nowhere}, {nowhere, "is no folder"});
+  for (const auto* command : {"score", "denoise"}) {
+    const auto apply = [&](const std::string& output) {
+      return std::vector<std::string>{command, "--prior", prior, "--input", truth, "--sigma", "1", "--output", output};
+    };
+    expect_refused(apply(nowhere), {nowhere, "is no folder"});
+    expect_refused(apply(folder.string()), {folder.string(), "expected the name of a file"});
+  }
+  fs::create_directory(folder / "folder.npy");
+  expect_refused({"observe", config.string(), "--truth", truth, "--out", (folder / "folder.npy").string()},
+                 {"folder.npy", "expected the name of a file"});
+  EXPECT_FALSE(fs::exists(folder / "nowhere"));
+}
+
+TEST_F(BadInput, AMeasurementUnderAnotherFormatsName) {
+  const auto folder = config.parent_path();
+  const auto refused = [&](const fs::path& file, const std::string& name, const std::vector<std::string>& words) {
+    expect_refused(
+        {"observe", file.string(), "--truth", (folder / "truth.npy").string(), "--out", (folder / name).string()},
+        words);
+    EXPECT_FALSE(fs::exists(folder / name));
+  };
+  refused(config, "o.uvfits", {"o.uvfits", "section observation", ".npy"});
+  refused(config, "o.txt", {"o.txt", "expected a file name that ends in .npy"});
+  write_text(folder / "sky.yaml", "observation: {array: EHT2017, fov: 128}");
+  refused(folder / "sky.yaml", "o.npy", {"o.npy", "expected a file name that ends in .uvfits"});
+}
+
 TEST_F(BadInput, MissingConfiguration) {
   expect_refused({"sample", "gone.yaml", "--out", run.string()}, {"gone.yaml"});
 }

@@ -44,6 +44,7 @@ TEST_F(PriorSpread, DrawsWriteTheirSpreadForAPriorsFile) {
   write_text(yaml, "prior: {kind: network, file: run/prior.safetensors, compute: float32}\n");
   expect_refused(generate("16", yaml, map), {"--store-sd: expected --prior to be a file of weights"});
   EXPECT_TRUE(contains(generate("16", trained, map).err, "has an SD in its header, which comes before any file"));
+  fs::remove_all(out);  // of another prior
   const auto result = generate("16", prior, map);
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_FALSE(contains(result.err, "has an SD in its header")) << result.err;

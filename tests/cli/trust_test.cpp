@@ -232,6 +232,13 @@ TEST(Trust, ExtrapolationRemovesTheBiasOfTheStep) {
   EXPECT_EQ(test::read_text(run / "extrapolated" / "sd.npy"), before);
   const auto twice = json::parse(test::read_text(run / "summary.json"));
   EXPECT_EQ(twice["verdicts"].size(), summary["verdicts"].size()) << "the verdict is replaced";
+  for (const auto& printed : {result.out, again.out}) EXPECT_EQ(json::parse(printed), about) << "JSON and no more";
+
+  const auto said = test::penumbra({"extrapolate", run.string()}).out;
+  const auto first_verdict = half_summary["verdicts"][0]["text"].get<std::string>();
+  EXPECT_EQ(said.find("of the run with half of the step size"), 0u) << said;
+  EXPECT_LT(said.find(first_verdict), said.find("extrapolated to step size 0 the mean moves by")) << said;
+  EXPECT_NE(said.find("0 % of the pixels cannot be extrapolated"), std::string::npos) << said;
 }
 
 TEST(Trust, ExtrapolationContinuesAnInterruptedSecondRunExactly) {

@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "app/demo/scene.h"
 #include "app/evaluate_run.h"
+#include "app/own_folder.h"
 #include "app/sample_run.h"
 #include "core/error.h"
 #include "io/file.h"
@@ -41,16 +42,21 @@ int run_demo(const Options& options) {
   const auto inputs = options.out / "inputs";
   if (!options.resume && fs::exists(options.out / "config.yaml"))
     input_error("{}: already holds a run; choose another --out, or --resume", options.out.string());
-  io::require_writable(inputs, uint64_t{64} << 20);
+  const auto template_path = options.out / "demo.yaml";
+  const RunPlace place{
+      .folder = options.out, .resume = options.resume ? Resume::yes : Resume::no, .prepared = {"demo.yaml", "inputs"}};
+  // It is written first, and says that the inputs beside it are a demo's.
+  require_place_of_run(options.out, fs::exists(template_path) ? place.prepared : std::vector<std::string>{});
+  io::require_writable(options.out, uint64_t{64} << 20);
+  io::write_file(template_path, scene.configuration(options.quick, seed));
+  fs::create_directories(inputs);
   // The configuration appears after its inputs, so without it they may be half written.
   if (!fs::exists(options.out / "config.yaml")) scene.write_inputs(inputs, seed);
-  const auto template_path = options.out / "demo.yaml";
-  io::write_file(template_path, scene.configuration(options.quick, seed));
   ConfigOptions config;
   config.path = template_path;
   config.machine = options.machine;
   const auto problem = load_problem(config);
-  const int code = sample_run(problem, options.out, options.resume ? Resume::yes : Resume::no);
+  const int code = sample_run(problem, place);
   if (code != success) return code;
   const auto truth = inputs / "truth.npy";
   print_metrics(evaluate_run(options.out, io::read_npy(truth), truth.string()));

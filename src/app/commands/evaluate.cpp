@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/evaluate_run.h"
+#include "app/finished_run.h"
 #include "app/run_sky.h"
 #include "io/npy.h"
 
@@ -25,6 +26,7 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("--png-range", options->png_range, "values of a PNG's black and white")->expected(2);
   command.add_flag("--json", options->json, "print JSON");
   return [options] {
+    require_finished(options->run);
     const auto shape = io::read_npy(options->run / "mean.npy").sizes().vec();
     const auto truth =
         read_run_truth(options->run, options->truth, shape, options->png_range.at(0), options->png_range.at(1));

@@ -6,6 +6,8 @@
 
 #include "app/command.h"
 #include "app/extrapolate_run.h"
+#include "app/finished_run.h"
+#include "app/run_files.h"
 #include "app/sample_run.h"
 #include "core/error.h"
 
@@ -20,20 +22,37 @@ struct Options {
   bool json = false;
 };
 
+void print_extrapolation(const fs::path& run, const nlohmann::json& about) {
+  const auto half = half_step_folder(run);
+  fmt::print("of the run with half of the step size, {}:\n", half.string());
+  print_summary(half);
+  const auto& error = about["mean_error_in_sd"];
+  fmt::print("extrapolated to step size 0 the mean moves by {:.2g} SD in the median pixel, by {:.2g} SD at most{}\n",
+             about["mean_change_in_sd"].get<double>(), about["largest_mean_change_in_sd"].get<double>(),
+             error.is_number() ? fmt::format(" (its Monte Carlo error: {:.2g} SD)", error.get<double>()) : "");
+  fmt::print("the SD is {:.3g} times the run's in the median pixel; {:.3g} % of the pixels cannot be extrapolated\n",
+             about["sd_factor"].get<double>(), 100 * about["unusable_share"].get<double>());
+  for (const auto* name : {"mean.npy", "sd.npy"}) fmt::print("{}\n", (run / "extrapolated" / name).string());
+}
+
 int extrapolate_run(const Options& options) {
   ConfigOptions config{.path = options.run / "config.yaml", .assignments = {}, .seed = {}, .machine = options.machine};
-  if (!fs::exists(options.run / "summary.json") || fs::exists(options.run / "checkpoint"))
-    input_error("{}: expected the folder of a run that is complete", options.run.string());
+  require_finished(options.run);
   config.assignments = halving_assignments(load_settings(config), config.path.string());
   const auto problem = load_problem(config);
   // An earlier attempt is continued: the second run is one like any other.
   const auto half = half_step_folder(options.run);
-  const int code = sample_run(problem, half, fs::exists(half / "config.yaml") ? Resume::yes : Resume::no);
+  const int code = sample_run(
+      problem,
+      {.folder = half, .resume = fs::exists(half / "config.yaml") ? Resume::yes : Resume::no, .say = Say::nothing});
+  if (code == diverged)
+    fmt::print(stderr, "penumbra: {}: the run with half of the step size diverged\n", half.string());
   if (code != success) return code;
   const auto about = write_extrapolation(options.run);
-  if (options.json) fmt::print("{}\n", about.dump(2));
-  for (const auto* name : {"mean.npy", "sd.npy"})
-    if (!options.json) fmt::print("{}\n", (options.run / "extrapolated" / name).string());
+  if (options.json)
+    fmt::print("{}\n", about.dump(2));
+  else
+    print_extrapolation(options.run, about);
   return success;
 }
 

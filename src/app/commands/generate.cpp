@@ -102,15 +102,18 @@ Generation resolve(const Options& options, const Score& prior) {
   return how;
 }
 
-nlohmann::json describe_generation(const Options& options, const Generation& how, const Generated& generated) {
+/// What the images depend on.
+nlohmann::json describe_generation(const Options& options, const Generation& how, const Score& prior) {
   nlohmann::json about{{"program", {{"name", "penumbra"}, {"version", PENUMBRA_VERSION}}},
                        {"prior", {{"file", options.prior.prior}, {"kind", prior_kind(options.prior)}}},
                        {"method", options.method},
                        {"count", how.count},
                        {"batch", how.batch},
                        {"steps", how.steps},
-                       {"sigmas", generated.sigmas},
+                       {"sigma_max", how.sigma_max},
+                       {"sigma_min", how.sigma_min},
                        {"seed", how.seed}};
+  if (const auto type = network_compute(prior)) about["prior"]["compute"] = *type;
   if (how.method == Generation::Method::langevin) return about;
   about["rho"] = how.rho;
   // JSON has no infinity: null is "no limit".
@@ -119,6 +122,22 @@ nlohmann::json describe_generation(const Options& options, const Generation& how
                     {"sigma_max", std::isfinite(how.churn.high) ? nlohmann::json(how.churn.high) : nullptr},
                     {"noise", how.churn.noise}};
   return about;
+}
+
+/// Before the work: what is in the folder is written over by the same command alone.
+void require_own_files(const Options& options, const nlohmann::json& about) {
+  const auto record = options.out / "samples.json";
+  if (std::filesystem::exists(record)) {
+    const auto there = nlohmann::json::parse(io::read_file(record), nullptr, false);
+    if (there.is_object() && std::all_of(about.items().begin(), about.items().end(), [&](const auto& item) {
+          return there.value(item.key(), nlohmann::json()) == item.value();
+        }))
+      return;
+  }
+  for (const auto* name : {"samples.npy", "samples.png", "samples.json", "sd.npy"})
+    if (const auto path = options.out / name; std::filesystem::exists(path))
+      input_error("{}: is there already, and not by the same command; expected another folder for --out",
+                  path.string());
 }
 
 /// As many of the images as a picture of 16 million pixels holds.
@@ -143,6 +162,8 @@ int generate_samples(const Options& options) {
   const Placement placement{at::kFloat, use_machine(options.machine)};
   const auto prior = load_prior(options.prior, placement);
   const auto how = resolve(options, *prior);
+  auto about = describe_generation(options, how, *prior);
+  require_own_files(options, about);
   io::require_writable(options.out, static_cast<uint64_t>(options.count * element_count(prior->image_shape()) * 8));
   if (!options.store_sd.empty()) require_use_of_sd(options);
 
@@ -154,14 +175,14 @@ int generate_samples(const Options& options) {
                options.method, how.steps, how.sigma_max, how.sigma_min);
     return diverged;
   }
-  auto about = describe_generation(options, how, generated);
+  about["sigmas"] = generated.sigmas;
   about["device"] = placement.device.str();
   about["seconds"] = seconds;
-  if (const auto type = network_compute(*prior)) about["prior"]["compute"] = *type;
   if (const auto count = clamped_count(*prior)) about["clamped_sigma_count"] = count;
+  // First: it says whose the others are, should a kill come in between.
+  io::write_file(options.out / "samples.json", about.dump(2) + "\n");
   io::write_npy(options.out / "samples.npy", generated.images);
   io::write_png(options.out / "samples.png", picture(generated.images, *prior));
-  io::write_file(options.out / "samples.json", about.dump(2) + "\n");
   for (const auto* name : {"samples.npy", "samples.png", "samples.json"})
     fmt::print("{}\n", (options.out / name).string());
   if (how.count > 1) write_spread(options, generated.images);

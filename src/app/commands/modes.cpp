@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/evaluate_run.h"
+#include "app/finished_run.h"
 #include "app/run_modes.h"
 #include "app/wiring.h"
 #include "core/error.h"
@@ -56,6 +57,7 @@ bool counts_otherwise(const json& summary, const ModesFound& found) {
 
 int find_modes_of(Options& options) {
   c10::NoGradGuard no_gradients;
+  require_finished(options.run);
   options.config.path = options.run / "config.yaml";
   auto summary = read_summary(options.run / "summary.json");
   const auto samples = io::read_npy(options.run / "samples.npy");

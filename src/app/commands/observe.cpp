@@ -8,6 +8,7 @@
 #include "app/sky_observation.h"
 #include "app/wiring.h"
 #include "core/error.h"
+#include "io/file.h"
 #include "io/image.h"
 #include "io/npy.h"
 #include "vlbi/uvfits.h"
@@ -15,9 +16,11 @@
 namespace penumbra::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Options {
   ConfigOptions config;
-  std::filesystem::path truth, out;
+  fs::path truth, out;
   std::vector<double> png_range{-1, 1};
 };
 
@@ -30,8 +33,30 @@ int observe_sky(const Options& options, Settings settings) {
   return success;
 }
 
+/// A file is what its name says.
+void require_extension(const fs::path& out, bool is_sky) {
+  const auto extension = out.extension();
+  const bool is_uvfits = extension == ".uvfits" || extension == ".uvf" || extension == ".fits";
+  if (is_sky && !is_uvfits)
+    input_error(
+        "--out: expected a file name that ends in .uvfits, where the configuration has a section observation, "
+        "found {}",
+        out.string());
+  if (!is_sky && is_uvfits)
+    input_error(
+        "--out: {}: UVFITS needs a section observation in the configuration; without it expected a file name "
+        "that ends in .npy",
+        out.string());
+  if (!is_sky && extension != ".npy")
+    input_error("--out: expected a file name that ends in .npy, found {}", out.string());
+}
+
 int observe_truth(const Options& options) {
-  if (auto settings = load_settings(options.config); settings.has("observation")) return observe_sky(options, settings);
+  auto settings = load_settings(options.config);
+  const bool is_sky = settings.has("observation");
+  require_extension(options.out, is_sky);
+  io::require_writable_file(options.out, 1 << 20);
+  if (is_sky) return observe_sky(options, settings);
   const auto measurement = load_measurement(options.config);
   const auto truth = io::read_image(options.truth, options.png_range.at(0), options.png_range.at(1));
   const auto& shape = measurement.likelihood->image_shape();

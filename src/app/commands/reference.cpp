@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/wiring.h"
 #include "core/error.h"
+#include "io/file.h"
 #include "io/npy.h"
 #include "likelihoods/clipped.h"
 #include "likelihoods/mri.h"
@@ -20,6 +21,7 @@ struct Options {
 };
 
 int write_reference(const Options& options) {
+  io::require_writable_file(options.out, 1 << 20);
   const auto problem = load_problem(options.config);
   const auto* likelihood = problem.posterior.likelihood.get();
   if (const auto* clipped = dynamic_cast<const ClippedLikelihood*>(likelihood)) likelihood = &clipped->unclipped();

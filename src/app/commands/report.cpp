@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/finished_run.h"
 #include "report/run_report.h"
 #include "report/training_report.h"
 
@@ -14,10 +15,12 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("RUN", *run, "folder of the run")->required();
   return [run] {
     // Only a training run has a history.
-    if (std::filesystem::exists(*run / "history.csv"))
+    if (std::filesystem::exists(*run / "history.csv")) {
       penumbra::report::write_training_report(*run);
-    else
+    } else {
+      require_ended(*run);
       penumbra::report::write_run_report(*run);
+    }
     fmt::print("{}\n", (*run / "report.html").string());
     return success;
   };

@@ -13,7 +13,7 @@ std::function<int()> declare(CLI::App& command) {
   return [options] {
     const auto problem = load_problem(options->config);
     const auto team = Team::from_environment(problem.placement.device);
-    return sample_run(problem, options->out, options->resume ? Resume::yes : Resume::no, team);
+    return sample_run(problem, {.folder = options->out, .resume = options->resume ? Resume::yes : Resume::no}, team);
   };
 }
 

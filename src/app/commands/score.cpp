@@ -8,6 +8,7 @@
 #include "app/options.h"
 #include "app/prior_option.h"
 #include "core/error.h"
+#include "io/file.h"
 #include "io/npy.h"
 
 namespace penumbra::app {
@@ -42,6 +43,7 @@ int apply(const Options& options, What what) {
   const auto prior = load_prior(options.prior, placement);
   const auto given = io::read_npy(options.input);
   const auto x = place(as_batch(given, prior->image_shape(), options.input), placement);
+  io::require_writable_file(options.output, static_cast<uint64_t>(x.numel()) * 8);
   const auto count = x.size(0);
   auto sigmas = options.sigmas;
   if (sigmas.size() == 1) sigmas.resize(static_cast<size_t>(count), sigmas[0]);

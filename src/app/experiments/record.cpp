@@ -13,15 +13,30 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/own_folder.h"
 #include "io/file.h"
 
 namespace penumbra::app {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr auto name_of_begun = "experiment.txt", name_of_record = "run.json";
+
+/// The experiment that the folder is of, as far as a file of ours says; else nothing.
+std::string experiment_in(const fs::path& folder) {
+  if (const auto path = folder / name_of_record; fs::exists(path)) {
+    const auto record = json::parse(io::read_file(path), nullptr, false);
+    const auto name = record.is_object() ? record.value("experiment", json()) : json();
+    return name.is_string() ? name.get<std::string>() : "";
+  }
+  const auto path = folder / name_of_begun;
+  return fs::exists(path) ? io::read_file(path) : "";
+}
+
 /// What stands behind the first `key:` of a file of Linux, or "unknown".
-std::string told(const std::filesystem::path& path, const std::string& key) {
+std::string told(const fs::path& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
     if (line.rfind(key, 0) == 0) {
@@ -35,7 +50,7 @@ std::string told(const std::filesystem::path& path, const std::string& key) {
 std::vector<std::string> graphics_cards() {
   std::vector<std::string> names;
   std::error_code none;
-  for (const auto& card : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none))
+  for (const auto& card : fs::directory_iterator("/proc/driver/nvidia/gpus", none))
     names.push_back(told(card.path() / "information", "Model"));
   return names;
 }
@@ -61,8 +76,16 @@ std::string device_in_words(const at::Device& device) {
              : cards[std::min(cards.size() - 1, static_cast<size_t>(std::max(0, static_cast<int>(device.index()))))];
 }
 
-std::optional<json> kept_record(const std::filesystem::path& path, const std::string& fingerprint) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+void claim_folder(const std::string& experiment, const ExperimentOptions& options, uint64_t bytes) {
+  if (experiment_in(options.out) != experiment)
+    require_nothing_but(options.out, {name_of_begun},
+                        fmt::format("a new or empty folder, or that of the experiment {}", experiment));
+  io::require_writable(options.out, bytes);
+  if (!fs::exists(options.out / name_of_record)) io::write_file(options.out / name_of_begun, experiment);
+}
+
+std::optional<json> kept_record(const fs::path& path, const std::string& fingerprint) {
+  if (!fs::exists(path)) return std::nullopt;
   auto found = json::parse(io::read_file(path), nullptr, false);
   if (found.is_discarded() || found.value("fingerprint", "") != fingerprint) return std::nullopt;
   return found;
@@ -105,7 +128,8 @@ void write_record(const std::string& experiment, const ExperimentOptions& option
                     {"finished", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
                     {"passed", all_passed(checks)},
                     {"checks", list}};
-  io::write_file(options.out / "run.json", record.dump(2) + "\n");
+  io::write_file(options.out / name_of_record, record.dump(2) + "\n");
+  fs::remove(options.out / name_of_begun);
 }
 
 }  // namespace penumbra::app

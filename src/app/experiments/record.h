@@ -22,6 +22,10 @@ struct Check {
 /// The name of the processor or of the graphics card.
 std::string device_in_words(const at::Device& device);
 
+/// Before anything is computed: throws InputError unless options.out can take so many bytes and is new, empty, or the
+/// folder of the same experiment. Until run.json is there, experiment.txt says which it is.
+void claim_folder(const std::string& experiment, const ExperimentOptions& options, uint64_t bytes);
+
 /// What an earlier run of the experiment left in this file, if it was made of the same.
 std::optional<nlohmann::json> kept_record(const std::filesystem::path& path, const std::string& fingerprint);
 
@@ -33,7 +37,8 @@ void print_checks(const std::vector<Check>& checks);
 /// The checks as a report lists them.
 std::vector<std::pair<report::Badge, std::string>> findings(const std::vector<Check>& checks);
 
-/// run.json: program, machine, seed, seconds, the experiment's own settings and its checks.
+/// run.json, in the place of experiment.txt: program, machine, seed, seconds, the experiment's own settings and its
+/// checks.
 void write_record(const std::string& experiment, const ExperimentOptions& options, const nlohmann::json& settings,
                   const std::vector<Check>& checks, double seconds);
 

@@ -85,7 +85,7 @@ OrientationStudy sampled(const Method& method, const SkyCase& sky, const Network
 }
 
 int run_bimodal(const ExperimentOptions& options) {
-  io::require_writable(options.out, 16 << 20);
+  claim_folder("bimodal", options, 16 << 20);
   listen_for_interrupts();
   const auto begin = std::chrono::steady_clock::now();
   auto results = analytic_part(options, options.chains > 0 ? options.chains : options.quick ? 40 : 100);

@@ -9,7 +9,6 @@
 #include "app/progress.h"
 #include "core/error.h"
 #include "io/checksum.h"
-#include "io/file.h"
 #include "run/interrupt.h"
 
 namespace penumbra::app {
@@ -77,7 +76,7 @@ std::string describe(const SkySetup& setup) {
 }
 
 int run_blackhole(const ExperimentOptions& options) {
-  io::require_writable(options.out, 16 << 20);
+  claim_folder("blackhole", options, 16 << 20);
   listen_for_interrupts();
   const Placement placement{at::kFloat, options.device};
   const auto network = read_network(placement);

@@ -49,7 +49,7 @@ std::string fingerprint(const Problem& problem, const Method& method, const Samp
 
 Comparison compare_methods(const std::string& experiment, const std::string& title, const std::vector<Task>& tasks,
                            MakeMethods methods, const ExperimentOptions& options) {
-  io::require_writable(options.out, 64 << 20);
+  claim_folder(experiment, options, 64 << 20);
   const SamplingOptions sampling{.chains = options.chains > 0 ? options.chains
                                            : options.quick    ? 4
                                                               : 20,

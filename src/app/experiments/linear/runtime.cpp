@@ -73,7 +73,7 @@ double seconds_a_step(const Problem& problem, const Method& method, int64_t samp
 }
 
 int run(const ExperimentOptions& options) {
-  io::require_writable(options.out, 1 << 20);
+  claim_folder("runtime", options, 1 << 20);
   const auto start = std::chrono::steady_clock::now();
   const int64_t iterations = options.quick ? 5 : 30;
   ProblemOptions setup;

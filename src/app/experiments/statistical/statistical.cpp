@@ -58,7 +58,7 @@ void write(const Results& results, const ExperimentOptions& options) {
 }
 
 int run(const ExperimentOptions& options) {
-  io::require_writable(options.out, 8 << 20);
+  claim_folder("statistical", options, 8 << 20);
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   const auto p = parameters(options.quick);

@@ -60,7 +60,7 @@ void write(const Results& results, const ExperimentOptions& options) {
 }
 
 int run(const ExperimentOptions& options) {
-  io::require_writable(options.out, 8 << 20);
+  claim_folder("validation-2d", options, 8 << 20);
   const auto start = std::chrono::steady_clock::now();
   Results results;
   results.effort = options.quick ? quick_effort : Effort{};

@@ -135,7 +135,7 @@ void write(const Results& results, const ExperimentOptions& options) {
 }
 
 int run(const ExperimentOptions& options) {
-  io::require_writable(options.out, 8 << 20);
+  claim_folder("weights", options, 8 << 20);
   const auto start = std::chrono::steady_clock::now();
   Results results;
   auto& p = results.image_effort.parameters;

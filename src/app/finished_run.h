@@ -1,0 +1,17 @@
+/// How far the run in a folder has come: asked before anything is done with its results.
+#pragma once
+
+#include <filesystem>
+
+namespace penumbra::app {
+
+/// Throws InputError, which says how far it came, unless the folder holds a run that has ended, in whichever way.
+void require_ended(const std::filesystem::path& run);
+
+/// The same unless it has ended with images: one that diverged has none.
+void require_finished(const std::filesystem::path& run);
+
+/// Whether summary.json says so.
+bool has_diverged(const std::filesystem::path& run);
+
+}  // namespace penumbra::app
