@@ -12,7 +12,7 @@ namespace {
 constexpr double giga = 1e9;
 
 /// One column of visibilities.csv; its names of stations are no numbers.
-std::vector<double> column(const Csv& table, const std::string& name) {
+std::vector<double> numbers_under(const Csv& table, const std::string& name) {
   const auto at = static_cast<size_t>(std::find(table.names.begin(), table.names.end(), name) - table.names.begin());
   std::vector<double> numbers;
   for (size_t row = 0; at < table.names.size() && row < table.cells.size(); ++row)
@@ -42,7 +42,7 @@ Plot amplitudes(const Csv& table, const std::vector<double>& u, const std::vecto
   std::vector<double> length;
   for (size_t k = 0; k < u.size(); ++k) length.push_back(std::hypot(u[k], v[k]) / giga);
   const auto points = [&](const char* name, const char* of, int colour) {
-    return Series{.name = name, .x = length, .y = column(table, of), .mark = Mark::points, .colour = colour};
+    return Series{.name = name, .x = length, .y = numbers_under(table, of), .mark = Mark::points, .colour = colour};
   };
   return {{.title = "Amplitudes",
            .x = {.label = "length of the baseline (10⁹ wavelengths)"},
@@ -57,7 +57,7 @@ Plot amplitudes(const Csv& table, const std::vector<double>& u, const std::vecto
 
 void add_data(Page& page, const RunFolder& run) {
   if (!run.visibilities) return;
-  const auto u = column(*run.visibilities, "u"), v = column(*run.visibilities, "v");
+  const auto u = numbers_under(*run.visibilities, "u"), v = numbers_under(*run.visibilities, "v");
   if (u.empty() || u.size() != v.size()) return;
   std::string text;
   for (const auto* key : {"source", "date"})

@@ -77,7 +77,8 @@ double Direction::elevation(const Station& station, double sidereal_degrees) con
 
 Observation plan_observation(const ObservationPlan& plan, const std::string& name) {
   check(plan, name);
-  Observation observation{.source = plan.source,
+  Observation observation{.name = {},
+                          .source = plan.source,
                           .right_ascension = plan.right_ascension,
                           .declination = plan.declination,
                           .frequency = plan.frequency,
