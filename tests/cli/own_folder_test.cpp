@@ -72,7 +72,7 @@ TEST(OwnFolder, AnExperimentGoesOnInItsOwn) {
   const auto result = penumbra(command);
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(fs::exists(out / "run.json"));
-  EXPECT_FALSE(fs::exists(out / "experiment.txt"));
+  EXPECT_FALSE(fs::exists(out / "experiment.begun"));
   expect_untouched(another, out, expected);
 }
 

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr auto name_of_begun = "experiment.txt", name_of_record = "run.json";
+constexpr auto name_of_begun = "experiment.begun", name_of_record = "run.json";
 
 /// The experiment that the folder is of, as far as a file of ours says; else nothing.
 std::string experiment_in(const fs::path& folder) {

@@ -23,7 +23,7 @@ struct Check {
 std::string device_in_words(const at::Device& device);
 
 /// Before anything is computed: throws InputError unless options.out can take so many bytes and is new, empty, or the
-/// folder of the same experiment. Until run.json is there, experiment.txt says which it is.
+/// folder of the same experiment. Until run.json is there, experiment.begun says which it is.
 void claim_folder(const std::string& experiment, const ExperimentOptions& options, uint64_t bytes);
 
 /// What an earlier run of the experiment left in this file, if it was made of the same.
@@ -37,7 +37,7 @@ void print_checks(const std::vector<Check>& checks);
 /// The checks as a report lists them.
 std::vector<std::pair<report::Badge, std::string>> findings(const std::vector<Check>& checks);
 
-/// run.json, in the place of experiment.txt: program, machine, seed, seconds, the experiment's own settings and its
+/// run.json, in the place of experiment.begun: program, machine, seed, seconds, the experiment's own settings and its
 /// checks.
 void write_record(const std::string& experiment, const ExperimentOptions& options, const nlohmann::json& settings,
                   const std::vector<Check>& checks, double seconds);
