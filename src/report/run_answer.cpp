@@ -28,6 +28,14 @@ Range shared_range(const RunFolder& run) {
   return range_of(images);
 }
 
+/// The mean of aligned samples and the truth beside it: samples that were left out may be far brighter than both.
+Range answer_range(const RunFolder& run) {
+  if (!run.aligned_mean) return shared_range(run);
+  std::vector<Tensor> images{*run.aligned_mean};
+  if (run.truth) images.push_back(*run.truth);
+  return range_of(images);
+}
+
 Range from_zero(const Tensor& image) { return {0, range_of({image}).high}; }
 
 std::string missing_note(const Tensor& image) {
@@ -61,7 +69,7 @@ std::vector<Figure> against_truth(const RunFolder& run) {
   std::vector<Figure> figures;
   const auto error = run.aligned_mean.value_or(run.mean) - *run.truth;
   figures.push_back(Picture{"Truth", "Known here because the run was evaluated against it.", *run.truth,
-                            shared_range(run), intensity_map(run)});
+                            answer_range(run), intensity_map(run)});
   figures.push_back(Picture{"Error",
                             (has_spread(run) ? "Mean minus truth." : "Image minus truth.") + missing_note(error), error,
                             symmetric_range(error), Colormap::diverging});
@@ -152,8 +160,9 @@ void add_tiny_answer(Page& page, const RunFolder& run) {
   }
 }
 
-Picture mean_picture(const RunFolder& run, const std::string& title, const std::string& caption, const Tensor& mean) {
-  return {title, caption + missing_note(mean), mean, shared_range(run), intensity_map(run)};
+Picture mean_picture(const RunFolder& run, const std::string& title, const std::string& caption, const Tensor& mean,
+                     const Range& range) {
+  return {title, caption + missing_note(mean), mean, range, intensity_map(run)};
 }
 
 Picture sd_picture(const std::string& title, const std::string& caption, const Tensor& sd) {
@@ -167,9 +176,10 @@ std::vector<Figure> mean_and_sd(const RunFolder& run) {
     const auto of = run.samples.size(0) == 1 ? "The method's one image; it says nothing of its uncertainty."
                                              : "The mean of the images from different starts; how far they are apart "
                                                "is no uncertainty.";
-    return {mean_picture(run, "Image", of, run.mean)};
+    return {mean_picture(run, "Image", of, run.mean, shared_range(run))};
   }
-  return {mean_picture(run, "Posterior mean", "The best single image in the mean square sense.", run.mean),
+  return {mean_picture(run, "Posterior mean", "The best single image in the mean square sense.", run.mean,
+                       shared_range(run)),
           sd_picture("Standard deviation", "How far the posterior strays from the mean at each pixel", run.sd)};
 }
 
@@ -191,7 +201,7 @@ void add_aligned_answer(Page& page, const RunFolder& run) {
       "of their mean in the middle.");
   std::vector<Figure> figures{
       mean_picture(run, "Mean, samples aligned", "The image that the samples have in common, wherever they put it.",
-                   *run.aligned_mean),
+                   *run.aligned_mean, answer_range(run)),
       sd_picture("SD, samples aligned", "What is uncertain of the image itself", *run.aligned_sd)};
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));
   show(page, figures, run);
@@ -218,12 +228,14 @@ double sky_width(const RunFolder& run) { return number_at(run.summary, {"ring", 
 void add_answer(Page& page, const RunFolder& run) {
   page.section("The answer");
   if (!is_image(run)) return add_tiny_answer(page, run);
-  const auto shared = shared_range(run);
-  page.text(
-      fmt::format("The {}{} share one colour range, {} to {} (the central 99.8 % of their values; what lies outside "
-                  "takes the end's colour). Each other picture has its own.",
-                  has_spread(run) ? "mean, the samples and the bounds" : "images", run.truth ? " and the truth" : "",
-                  format_number(shared.low), format_number(shared.high)));
+  const auto range = answer_range(run);
+  const auto of = run.aligned_mean ? "mean" : has_spread(run) ? "mean, the samples and the bounds" : "images";
+  // A mean by itself has its scale below it.
+  if (run.truth || !run.aligned_mean)
+    page.text(
+        fmt::format("The {}{} share one colour range, {} to {} (the central 99.8 % of their values; what lies outside "
+                    "takes the end's colour). Each other picture has its own.",
+                    of, run.truth ? " and the truth" : "", format_number(range.low), format_number(range.high)));
   if (run.aligned_mean) return add_aligned_answer(page, run);
   auto figures = mean_and_sd(run);
   if (run.observation) figures.insert(figures.begin(), observed(*run.observation));

@@ -167,6 +167,8 @@ chains: 2
   const double expected = mse("truth.npy");
   EXPECT_NEAR(mse("truth.fits"), expected, 1e-6 * expected);
   EXPECT_NEAR(mse("fine.fits"), expected, 1e-6 * expected);
+  EXPECT_TRUE(contains(read_text(folder / "run" / "visibilities.csv"), "samples_mean_jy"));
+  EXPECT_TRUE(contains(read_text(folder / "run" / "report.html"), "id=\"the-data\""));
   // What the run knows of the sky is not asked for again.
   const auto exported =
       penumbra({"export", (folder / "run").string(), "--out", (folder / "fits").string(), "--format", "fits"});
