@@ -1,6 +1,7 @@
 #include "app/bench/measure.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
@@ -47,19 +48,15 @@ Timing measure(const at::Device& device, double seconds, const std::function<voi
   return {quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9)};
 }
 
-Peak measure_peak(const at::Device& device, double seconds) {
-  const bool gpu = device.is_cuda();
-  const int64_t n = gpu ? 8192 : 1024;
+Peak measure_peak(const at::Device& device, at::ScalarType type, double seconds) {
+  const int64_t n = device.is_cuda() ? 8192 : 1024;
   const auto like = at::empty({n, n}, at::TensorOptions().dtype(at::kFloat).device(device));
-  const auto matrix = [&](int64_t k) {
-    const auto numbers = normal({1, 0, k}, Stream::probe, like);
-    return gpu ? numbers.to(at::kBFloat16) : numbers;
-  };
+  const auto matrix = [&](int64_t k) { return normal({1, 0, k}, Stream::probe, like).to(type); };
   const auto a = matrix(0), b = matrix(1);
   auto c = at::empty_like(a);
   const auto timing = measure(device, seconds, [&] { at::mm_out(c, a, b); });
   return {2e-9 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) / timing.median,
-          gpu ? "bfloat16 product of 8192x8192 matrices" : "float32 product of 1024x1024 matrices"};
+          fmt::format("{0} product of {1}x{1} matrices", type == at::kFloat ? "float32" : "bfloat16", n)};
 }
 
 }  // namespace penumbra::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "core/tensor.h"
 
@@ -19,10 +20,10 @@ Timing measure(const at::Device& device, double seconds, const std::function<voi
 
 struct Peak {
   double tflops = 0;
-  const char* of = "";  ///< what was multiplied
+  std::string of = {};  ///< what was multiplied
 };
 
-/// Of a large product of random matrices: bfloat16 on a GPU, float32 on a CPU.
-Peak measure_peak(const at::Device& device, double seconds);
+/// Of a large product of random matrices of this type.
+Peak measure_peak(const at::Device& device, at::ScalarType type, double seconds);
 
 }  // namespace penumbra::app

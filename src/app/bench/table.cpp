@@ -16,7 +16,8 @@ BenchTable::BenchTable(std::string what, const BenchOptions& options, const Netw
       options_(options),
       prior_(prior),
       device_(device),
-      peak_(measure_peak(device, std::min(options.seconds, 1.0))) {
+      peak_(measure_peak(device, *network_compute(prior) == "float32" ? at::kFloat : at::kBFloat16,
+                         std::min(options.seconds, 1.0))) {
   reset_peak_memory(device);
 }
 
