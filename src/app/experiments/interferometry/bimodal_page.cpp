@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/experiments/interferometry/bimodal.h"
+#include "core/yaml.h"
 #include "io/file.h"
 #include "report/number.h"
 
@@ -47,7 +48,9 @@ TextTable weight_table(const BimodalResults& a) {
 
 TextTable settings_table(const std::vector<OrientationStudy>& studies) {
   TextTable table{{"method", "settings"}, {}};
-  for (const auto& study : studies) table.rows.push_back({study.method, study.sampler});
+  // In one line: a table's row has no others.
+  for (const auto& study : studies)
+    table.rows.push_back({study.method, yaml::format_flow(*yaml::parse(study.sampler, study.method))});
   return table;
 }
 
