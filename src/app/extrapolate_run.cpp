@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/finished_run.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/npy.h"
@@ -20,11 +21,10 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 json read_summary(const fs::path& run) {
-  const auto path = run / "summary.json";
-  auto summary = json::parse(io::read_file(path), nullptr, false);
-  if (!summary.is_object()) input_error("{}: expected a JSON object", path.string());
+  auto summary = summary_of_run(run);
   if (summary.value("outcome", json()) != json("finished"))
-    input_error("{}: expected a run that finished, found {}", path.string(), summary.value("outcome", json()).dump());
+    input_error("{}: expected a run that finished, found {}", (run / "summary.json").string(),
+                summary.value("outcome", json()).dump());
   return summary;
 }
 

@@ -13,13 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-json summary_in(const fs::path& run) {
-  const auto path = run / "summary.json";
-  auto summary = json::parse(io::read_file(path), nullptr, false);
-  if (!summary.is_object()) input_error("{}: expected a JSON object", path.string());
-  return summary;
-}
-
 bool says_diverged(const json& summary) { return summary.value("outcome", json()) == json("diverged"); }
 
 /// "step 500 of 2000".
@@ -32,6 +25,13 @@ std::string steps_done(const fs::path& run) {
 
 }  // namespace
 
+json summary_of_run(const fs::path& run) {
+  const auto path = run / "summary.json";
+  auto summary = json::parse(io::read_file(path), nullptr, false);
+  if (!summary.is_object()) input_error("{}: expected a JSON object", path.string());
+  return summary;
+}
+
 void require_ended(const fs::path& run) {
   if (fs::exists(run / "summary.json") && !fs::exists(run / "checkpoint")) return;
   if (!fs::exists(run / "config.yaml") || !fs::exists(run / "provenance.json"))
@@ -42,12 +42,12 @@ void require_ended(const fs::path& run) {
 
 void require_finished(const fs::path& run) {
   require_ended(run);
-  const auto summary = summary_in(run);
+  const auto summary = summary_of_run(run);
   if (!says_diverged(summary)) return;
   input_error("{}: expected a run that finished; this one diverged at iteration {} and has no images", run.string(),
               summary.value("diverged_at", json("unknown")).dump());
 }
 
-bool has_diverged(const fs::path& run) { return says_diverged(summary_in(run)); }
+bool has_diverged(const fs::path& run) { return says_diverged(summary_of_run(run)); }
 
 }  // namespace penumbra::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 
 namespace penumbra::app {
 
@@ -10,6 +11,9 @@ void require_ended(const std::filesystem::path& run);
 
 /// The same unless it has ended with images: one that diverged has none.
 void require_finished(const std::filesystem::path& run);
+
+/// summary.json; throws InputError where it is no JSON object.
+nlohmann::json summary_of_run(const std::filesystem::path& run);
 
 /// Whether summary.json says so.
 bool has_diverged(const std::filesystem::path& run);

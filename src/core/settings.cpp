@@ -66,60 +66,43 @@ std::optional<std::string> as_text(const Value& value) {
   return value.text;
 }
 
-std::optional<std::vector<double>> as_numbers(const Value& value) {
+using Interval = std::pair<double, double>;
+
+template <typename T>
+std::optional<std::vector<T>> as_list(const Value& value, std::optional<T> (*convert)(const Value&)) {
   if (value.kind != Kind::list) return std::nullopt;
-  std::vector<double> numbers;
+  std::vector<T> list;
   for (const auto& item : value.items) {
-    const auto number = yaml::as_number(*item);
-    if (!number) return std::nullopt;
-    numbers.push_back(*number);
+    auto converted = convert(*item);
+    if (!converted) return std::nullopt;
+    list.push_back(std::move(*converted));
   }
-  return numbers;
+  return list;
 }
 
-std::optional<std::vector<std::string>> as_texts(const Value& value) {
-  if (value.kind != Kind::list) return std::nullopt;
-  std::vector<std::string> texts;
-  for (const auto& item : value.items) {
-    const auto text = as_text(*item);
-    if (!text) return std::nullopt;
-    texts.push_back(*text);
-  }
-  return texts;
+std::optional<std::vector<double>> as_numbers(const Value& value) { return as_list<double>(value, yaml::as_number); }
+
+std::optional<std::vector<std::string>> as_texts(const Value& value) { return as_list<std::string>(value, as_text); }
+
+std::optional<Interval> as_interval(const Value& value) {
+  const auto ends = as_numbers(value);
+  if (!ends || ends->size() != 2 || !(ends->front() <= ends->back())) return std::nullopt;
+  return Interval{ends->front(), ends->back()};
 }
 
-std::optional<std::vector<std::pair<double, double>>> as_intervals(const Value& value) {
-  if (value.kind != Kind::list) return std::nullopt;
-  std::vector<std::pair<double, double>> intervals;
-  for (const auto& item : value.items) {
-    const auto ends = as_numbers(*item);
-    if (!ends || ends->size() != 2 || !(ends->front() <= ends->back())) return std::nullopt;
-    intervals.emplace_back(ends->front(), ends->back());
-  }
-  return intervals;
-}
+std::optional<std::vector<Interval>> as_intervals(const Value& value) { return as_list<Interval>(value, as_interval); }
 
 // A default that is not finite ("no limit") has no YAML number that we accept; absent stands for it.
 std::string format(double number) { return std::isfinite(number) ? fmt::format("{}", number) : std::string{}; }
 std::string format(int64_t number) { return fmt::format("{}", number); }
 std::string format(bool flag) { return flag ? "true" : "false"; }
 std::string format(const std::string& text) { return yaml::format_text(text); }
-std::string format(const std::vector<double>& numbers) {
-  std::string list;
-  for (const auto number : numbers) {
-    if (!std::isfinite(number)) return {};
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", number);
-  }
-  return "[" + list + "]";
-}
-std::string format(const std::vector<std::string>& texts) {
+std::string format(const Interval& interval) { return fmt::format("[{}, {}]", interval.first, interval.second); }
+template <typename T>
+std::string format(const std::vector<T>& values) {
   std::vector<std::string> list;
-  for (const auto& text : texts) list.push_back(format(text));
-  return fmt::format("[{}]", fmt::join(list, ", "));
-}
-std::string format(const std::vector<std::pair<double, double>>& intervals) {
-  std::vector<std::string> list;
-  for (const auto& [from, to] : intervals) list.push_back(fmt::format("[{}, {}]", from, to));
+  for (const auto& value : values)
+    if (list.emplace_back(format(value)).empty()) return {};  // of a number that is not finite
   return fmt::format("[{}]", fmt::join(list, ", "));
 }
 
@@ -343,8 +326,8 @@ std::vector<std::string> Settings::texts(const std::string& key) {
 }
 
 std::vector<std::pair<double, double>> Settings::intervals(const std::string& key) {
-  using Intervals = std::vector<std::pair<double, double>>;
-  return impl_->get<Intervals>(key, Intervals{}, "a list of [from, to] with from <= to", as_intervals);
+  return impl_->get<std::vector<Interval>>(key, std::vector<Interval>{}, "a list of [from, to] with from <= to",
+                                           as_intervals);
 }
 
 std::filesystem::path Settings::file(const std::string& key) {
