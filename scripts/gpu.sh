@@ -37,7 +37,7 @@ json() {
   shift 2
   rm -f "$out/$name.json"
   # shellcheck disable=SC2016 # for the inner shell
-  part "$seconds" "$name" bash -c '"${@:2}" >"$1"' - "$out/$name.json" "$@"
+  part "$seconds" "$name" bash -c '"${@:2}" >"$1"' - "$out/$name.json" "$@" || return
   printf '%s\t%s\t%s\n' "$name" "$commit" "$(date -u '+%Y-%m-%d %H:%M')" >>"$out/measured.tsv"
 }
 # check SECONDS NAME COMMAND...: the same without JSON; checks.tsv has what it says of itself in the end.

@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "app/json.h"
 #include "core/error.h"
 #include "diagnostics/alignment.h"
 #include "diagnostics/metrics.h"
@@ -78,7 +79,7 @@ nlohmann::json evaluate_run(const std::filesystem::path& run, const Tensor& give
       metrics[key] = nullptr;
     metrics["samples"] = "one image: a deterministic method has no uncertainty to judge";
   }
-  io::write_file(run / "metrics.json", metrics.dump(2) + "\n");
+  io::write_file(run / "metrics.json", json_text(metrics, 2) + "\n");
   report::write_run_report(run);
   return metrics;
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/finished_run.h"
+#include "app/json.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/npy.h"
@@ -134,7 +135,7 @@ json write_extrapolation(const fs::path& run) {
                    {"unusable_pixels", found.unusable.sum().item<int64_t>()},
                    {"unusable_share", found.unusable.to(at::kDouble).mean().item<double>()}};
   update(summary, about);
-  io::write_file(run / "summary.json", summary.dump(2) + "\n");
+  io::write_file(run / "summary.json", json_text(summary, 2) + "\n");
   report::write_run_report(run);
   return about;
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/json.h"
 #include "core/error.h"
 #include "io/checksum.h"
 #include "io/file.h"
@@ -31,7 +32,7 @@ json provenance(const Problem& problem) {
 }  // namespace
 
 void write_provenance(const std::filesystem::path& folder, const Problem& problem) {
-  io::write_file(folder / "provenance.json", provenance(problem).dump(2) + "\n");
+  io::write_file(folder / "provenance.json", json_text(provenance(problem), 2) + "\n");
 }
 
 void require_same_provenance(const std::filesystem::path& folder, const Problem& problem) {

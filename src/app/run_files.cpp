@@ -100,13 +100,20 @@ struct Judgement {
   std::vector<diagnostics::Verdict> verdicts;
 };
 
-/// The last iterates' fit to the data; by it chains may be left out.
+/// Deterministic methods have no samples, and a chain that is not finite has been judged already.
+bool are_sorted(const Problem& problem, const Tensor& images) {
+  return problem.modes && problem.entry->random && images.isfinite().all().item<bool>();
+}
+
+/// The last iterates' fit to the data; and the chains that are left out, by the fit of their images, as add_modes does.
 struct Fit {
   std::vector<diagnostics::TermFit> terms;
   diagnostics::Fitting chosen;  ///< empty where all count
 
-  Fit(const Problem& problem, const ChainRun& run) : terms(fits_of(*problem.posterior.likelihood, run.state().x)) {
-    if (problem.modes && problem.modes->only_fitting) chosen = diagnostics::fitting_samples(terms);
+  Fit(const Problem& problem, const ChainRun& run, const Tensor& images)
+      : terms(fits_of(*problem.posterior.likelihood, run.state().x)) {
+    if (are_sorted(problem, images) && problem.modes->only_fitting)
+      chosen = diagnostics::fitting_samples(fits_of(*problem.posterior.likelihood, images));
   }
   bool left_some_out() const { return !chosen.left_out.empty(); }
 
@@ -248,7 +255,7 @@ void write_summary(const fs::path& folder, json summary, const Judgement& judgem
   for (const auto& [level, about, text] : judgement.verdicts)
     summary["verdicts"].push_back({{"level", level}, {"about", about}, {"text", text}});
   summary["verdict"] = overall(judgement.verdicts, summary["sampler"]["random"].get<bool>());
-  io::write_file(folder / "summary.json", summary.dump(2) + "\n");
+  io::write_file(folder / "summary.json", json_text(summary, 2) + "\n");
 }
 
 const std::vector<double> probabilities{0.005, 0.025, 0.5, 0.975, 0.995};
@@ -275,12 +282,9 @@ void add_sky_data(const fs::path& folder, const Problem& problem, const Tensor& 
   if (about.is_object()) summary["data"].update(about);
 }
 
-/// A chain that is not finite has been judged already; its samples have no modes.
-void add_modes(const fs::path& folder, const Problem& problem, const ChainRun& run, json& summary,
+void add_modes(const fs::path& folder, const Problem& problem, const ChainRun& run, const Tensor& images, json& summary,
                Judgement& judgement) {
-  if (!problem.modes || !problem.entry->random) return;
-  const auto images = run.images();
-  if (!images.isfinite().all().item<bool>()) return;
+  if (!are_sorted(problem, images)) return;
   const auto source = odds_source(problem.posterior, *problem.sampler, problem.plan.steps, problem.placement);
   const auto found = write_modes(folder, *problem.modes, *problem.posterior.likelihood, images, problem.seed, source);
   summary.update(found.summary);
@@ -307,10 +311,10 @@ void write_results(const fs::path& folder, const Problem& problem, const ChainRu
   }
   auto summary = common_summary(problem, run);
   summary["outcome"] = "finished";
-  const Fit fit(problem, run);
+  const Fit fit(problem, run, images);
   auto judgement = judge(problem, run, fit);
   add_sky_data(folder, problem, fit.counted(images), summary);
-  add_modes(folder, problem, run, summary, judgement);
+  add_modes(folder, problem, run, images, summary, judgement);
   // After the modes, which may have weighted sd.npy. Iterates carry noise of the last sigma, unless they were denoised.
   const bool noisy = problem.entry->langevin && images.equal(run.state().x);
   summary["data_share"] =

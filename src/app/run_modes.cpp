@@ -271,7 +271,7 @@ ModesFound write_modes(const fs::path& folder, const ModesPlan& plan, const Like
   modes["per_sample"] = per_sample(found, sorted);
   modes["map"] = map_of(found, plan, seed);
   if (plan.ring) summary["ring"] = write_rings(folder, plan, sorted, found);
-  io::write_file(folder / "modes.json", modes.dump(1) + "\n");
+  io::write_file(folder / "modes.json", json_text(modes, 1) + "\n");
   ModesFound result{summary, verdict_on(weighed, sorted), {}, {}};
   if (!weighed.by_odds && fitting.left_out.empty()) return result;
   result.sample_weights = weights_of_all(sorted, found.weights);

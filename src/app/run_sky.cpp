@@ -61,7 +61,9 @@ std::optional<RunSky> sky_of_run(const std::filesystem::path& run) {
   const auto fov = number("fov"), unit = number("jy_per_unit");
   if (!fov || !unit) return {};  // of a program that wrote less
   RunSky sky{.fov_uas = *fov, .jy_per_unit = *unit, .black = number("black").value_or(0), .data = {}};
-  if (const auto* file = member(member(likelihood, "data"), "file")) sky.data = file->text;
+  const auto* data = member(likelihood, "data");
+  if (const auto* file = member(data, "file")) data = file;
+  if (data) sky.data = data->text;  // a section without a file has none
   return sky;
 }
 

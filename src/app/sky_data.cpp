@@ -9,7 +9,9 @@
 #include <set>
 
 #include "io/file.h"
+#include "likelihoods/clipped.h"
 #include "likelihoods/interferometry.h"
+#include "report/csv.h"
 #include "vlbi/date.h"
 
 namespace penumbra::app {
@@ -32,7 +34,7 @@ Tensor sample_amplitudes(const InterferometryLikelihood& likelihood, const Tenso
 
 nlohmann::json write_sky_data(const std::filesystem::path& folder, const Likelihood& likelihood,
                               const Tensor& samples) {
-  const auto* sky = dynamic_cast<const InterferometryLikelihood*>(&likelihood);
+  const auto* sky = dynamic_cast<const InterferometryLikelihood*>(&unclipped(likelihood));
   if (!sky) return nullptr;
   const auto& observation = sky->observation();
   const auto amplitudes = sample_amplitudes(*sky, samples);
@@ -44,9 +46,9 @@ nlohmann::json write_sky_data(const std::filesystem::path& folder, const Likelih
     const auto name = [&](int station) { return observation.stations[static_cast<size_t>(station)].name; };
     stations.insert({name(row.first), name(row.second)});
     const auto at = static_cast<int64_t>(k);
-    table += fmt::format("{:.6f},{},{},{:.8g},{:.8g},{:.6g},{:.6g},{:.6g},{:.6g}\n", row.time, name(row.first),
-                         name(row.second), row.u, row.v, std::abs(row.value), row.sd, mean[at].item<double>(),
-                         sd[at].item<double>());
+    table += fmt::format("{:.6f},{},{},{:.8g},{:.8g},{:.6g},{:.6g},{:.6g},{:.6g}\n", row.time,
+                         report::csv_cell(name(row.first)), report::csv_cell(name(row.second)), row.u, row.v,
+                         std::abs(row.value), row.sd, mean[at].item<double>(), sd[at].item<double>());
   }
   io::write_file(folder / "visibilities.csv", table);
   nlohmann::json facts{{"source", observation.source}, {"stations", stations}};

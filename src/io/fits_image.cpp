@@ -96,12 +96,15 @@ std::string format_fits_image(const SkyImage& image, const std::string& name) {
   file.number("CDELT2", degrees);
   file.number("CRPIX1", static_cast<double>(width) / 2 + 0.5);
   file.number("CRPIX2", static_cast<double>(height) / 2 + 0.5);
-  file.number("OBSRA", image.right_ascension * 15);
-  file.number("OBSDEC", image.declination);
-  file.number("CRVAL1", image.right_ascension * 15);
-  file.number("CRVAL2", image.declination);
+  // A direction that nobody knows is left out: zeros would look like one.
+  if (!image.source.empty() || image.right_ascension != 0 || image.declination != 0) {
+    file.number("OBSRA", image.right_ascension * 15);
+    file.number("OBSDEC", image.declination);
+    file.number("CRVAL1", image.right_ascension * 15);
+    file.number("CRVAL2", image.declination);
+  }
   if (image.frequency > 0) file.number("FREQ", image.frequency);
-  file.number("MJD", image.mjd);
+  if (image.mjd > 0) file.number("MJD", image.mjd);
   file.text("TELESCOP", "VLBI");
   if (!image.unit.empty()) file.text("BUNIT", image.unit);
   file.text("STOKES", "I");

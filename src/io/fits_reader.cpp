@@ -32,6 +32,13 @@ char* plain(const std::string& text) { return const_cast<char*>(text.c_str()); }
 
 constexpr int most_axes = 16;
 
+/// FITS knows printable ASCII alone; what else a file holds would break the tables and JSON that its names come into.
+std::string printable(std::string text) {
+  for (auto& letter : text)
+    if (letter < ' ' || letter > '~') letter = '?';
+  return text;
+}
+
 double big_endian_float(const char* bytes) {
   uint32_t word = 0;
   for (int i = 0; i < 4; ++i) word = word << 8 | static_cast<unsigned char>(bytes[i]);
@@ -100,7 +107,7 @@ std::optional<std::string> FitsReader::text(const std::string& keyword) const {
   std::array<char, FLEN_VALUE> value{};
   int status = 0;
   fits_read_key(handle_->file, TSTRING, plain(keyword), value.data(), nullptr, &status);
-  if (status == 0) return std::string(value.data());
+  if (status == 0) return printable(value.data());
   fits_clear_errmsg();
   return std::nullopt;
 }
@@ -217,7 +224,7 @@ std::vector<std::string> FitsReader::texts(const std::string& column) const {
     std::array<char, longest + 1> value{};
     char* at = value.data();
     fits_read_col(handle_->file, TSTRING, number, row + 1, 1, 1, nullptr, &at, nullptr, &status);
-    values.emplace_back(value.data());
+    values.push_back(printable(value.data()));
   }
   if (status != 0)
     input_error("{}: {}: column {}: cannot be read: {}", name_, text("EXTNAME").value_or("table"), column,

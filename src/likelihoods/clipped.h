@@ -34,4 +34,10 @@ class ClippedLikelihood final : public Likelihood {
   double max_norm_;
 };
 
+/// What there is of the data and of the instrument, clipped or not.
+inline const Likelihood& unclipped(const Likelihood& likelihood) {
+  const auto* clipped = dynamic_cast<const ClippedLikelihood*>(&likelihood);
+  return clipped ? clipped->unclipped() : likelihood;
+}
+
 }  // namespace penumbra

@@ -28,9 +28,9 @@ DataFacts InterferometryLikelihood::data_facts() const {
                   {"prepared", static_cast<int64_t>(observation_.visibilities.size())}};
   const auto lost = observation_.weightless, of = lost + steps->read;
   if (const double share = static_cast<double>(lost) / static_cast<double>(of); share > noteworthy_loss)
-    facts.notes.push_back(
-        fmt::format("{}: {} of {} visibilities ({:.0f} %) were dropped because their weights are not positive numbers",
-                    std::filesystem::path(observation_.name).filename().string(), lost, of, 100 * share));
+    facts.notes.push_back(fmt::format(
+        "{}: {} of {} visibilities ({:.0f} %) were dropped: no hand has a finite value with a positive weight",
+        std::filesystem::path(observation_.name).filename().string(), lost, of, 100 * share));
   return facts;
 }
 

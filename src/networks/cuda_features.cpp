@@ -207,10 +207,11 @@ bool cuda_first_convolution_serves(const Tensor& x, const Tensor& weight, const 
   const auto floats = [&](const Tensor& t) {
     return t.is_cuda() && t.device() == x.device() && t.scalar_type() == at::kFloat;
   };
-  return !c10::GradMode::is_enabled() && floats(x) && floats(weight) && floats(bias) &&
+  return !c10::GradMode::is_enabled() && floats(x) && floats(weight) && floats(bias) && kernels_run_on(x.device()) &&
          kernels_know(like.scalar_type()) && like.suggest_memory_format() == at::MemoryFormat::ChannelsLast &&
-         x.dim() == 4 && x.size(1) == 1 && x.numel() > 0 && weight.size(1) == 1 && weight.size(2) == 3 &&
-         weight.size(3) == 3 && weight.size(0) % vector_width == 0 && weight.size(0) <= most_channels &&
+         x.dim() == 4 && x.size(0) <= most_images && x.size(1) == 1 && x.numel() > 0 && bias.is_contiguous() &&
+         bias.numel() == weight.size(0) && weight.size(1) == 1 && weight.size(2) == 3 && weight.size(3) == 3 &&
+         weight.size(0) % vector_width == 0 && weight.size(0) <= most_channels &&
          cuda::first_convolution_knows(as_int(weight.size(0)), as_int(x.size(3)));
 }
 

@@ -10,19 +10,37 @@
 namespace penumbra::report {
 namespace {
 
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
 std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> parts;
-  std::istringstream stream(line);
-  for (std::string part; std::getline(stream, part, ',');) {
-    const auto first = part.find_first_not_of(" \t\r"), last = part.find_last_not_of(" \t\r");
-    parts.push_back(first == std::string::npos ? "" : part.substr(first, last - first + 1));
+  std::vector<std::string> parts(1);
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const bool doubled = quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"';
+    if (doubled)
+      parts.back() += line[++i];
+    else if (line[i] == '"')
+      quoted = !quoted;
+    else if (line[i] == ',' && !quoted)
+      parts.emplace_back();
+    else
+      parts.back() += line[i];
   }
-  // A blank last cell leaves nothing for getline to find.
-  if (!line.empty() && line.back() == ',') parts.emplace_back();
+  for (auto& part : parts) part = trimmed(part);
   return parts;
 }
 
 }  // namespace
+
+std::string csv_cell(const std::string& word) {
+  if (word.find_first_of(",\"") == std::string::npos) return word;
+  std::string cell = "\"";
+  for (const char letter : word) cell += letter == '"' ? "\"\"" : std::string(1, letter);
+  return cell + '"';
+}
 
 Csv read_csv(const std::filesystem::path& path) {
   std::istringstream lines(io::read_file(path));

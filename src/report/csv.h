@@ -1,4 +1,4 @@
-/// CSV files with a header row, as runs write them: no quotes, no commas within a cell.
+/// CSV files with a header row, as runs write them: a cell is a number or a word on one line.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +17,9 @@ struct Csv {
   std::vector<std::vector<std::string>> cells = {};  ///< one for each name in every row
   std::vector<size_t> lines = {};                    ///< where in the file each row is, for messages
 };
+
+/// A word as a cell: in quotes where it has a comma or a quote.
+std::string csv_cell(const std::string& word);
 
 /// Throws InputError naming the file and the line where a row is longer or shorter than the header.
 Csv read_csv(const std::filesystem::path& path);

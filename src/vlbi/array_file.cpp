@@ -42,6 +42,8 @@ Station parse_station(const std::vector<std::string>& words, const std::string& 
     input_error("{}: expected a name, x, y, z in metres and an SEFD in Jy, found {} words", where, words.size());
   Station station;
   station.name = words[0];
+  if (!std::all_of(station.name.begin(), station.name.end(), [](char c) { return c > ' ' && c <= '~'; }))
+    input_error("{}: name: expected printable ASCII, as FITS files hold it, found {}", where, excerpt(words[0]));
   for (size_t axis = 0; axis < 3; ++axis)
     station.position[axis] = number(words[axis + 1], where + ": " + std::string(1, "xyz"[axis]));
   station.sefd_right = number(words[4], where + ": SEFD");

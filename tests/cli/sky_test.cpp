@@ -190,6 +190,40 @@ chains: 2
   EXPECT_EQ(clean.visibilities[5].u, observation.visibilities[5].u);
 }
 
+/// Names are somebody's: what would break a table or JSON must not cost a finished run its results.
+TEST_F(Sky, OddNamesOfStationsAndTheShortFormOfData) {
+  const auto folder = scratch();
+  auto observation = vlbi::example_observation();
+  observation.stations[1].name = "A,\"Z";
+  observation.source = "Mu87";
+  vlbi::write_uvfits(folder / "y.uvfits", observation);
+  // Our writer has ASCII alone, others' do not.
+  auto bytes = read_text(folder / "y.uvfits");
+  bytes.replace(bytes.find("Mu87"), 4,
+                "M\xfc"
+                "87");
+  write_text(folder / "y.uvfits", bytes);
+  write_text(folder / "config.yaml", R"(
+prior: {kind: random_field, side: 16}
+likelihood: {kind: interferometry, data: y.uvfits, fov: 128, jy_per_unit: 0.01, terms: {amplitude: 1}}
+sampler: {kind: pmc-red, sigma: 0.1, step_size: 1e-9, steps: 4}
+chains: 2
+)");
+  const auto run = (folder / "run").string();
+  const auto sampled = penumbra({"sample", (folder / "config.yaml").string(), "--out", run});
+  ASSERT_EQ(sampled.code, 0) << sampled.err;
+  EXPECT_TRUE(contains(read_text(folder / "run" / "visibilities.csv"), ",AA,\"A,\"\"Z\","));
+  const auto data = json::parse(read_text(folder / "run" / "summary.json"))["data"];
+  EXPECT_EQ(data["source"], "M?87");
+  EXPECT_EQ(data["stations"], json({"A,\"Z", "AA", "LM", "PV"}));
+  EXPECT_EQ(penumbra({"report", run}).code, 0);
+  const auto exported = penumbra({"export", run, "--out", (folder / "fits").string(), "--format", "fits"});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  const auto mean = io::read_sky_image(folder / "fits" / "mean.fits");
+  EXPECT_EQ(mean.source, "M?87");
+  EXPECT_NEAR(mean.declination, observation.declination, 1e-9);
+}
+
 /// A fifth of the rows has an infinite SD, which in the file is a weight of 0.
 TEST_F(Sky, SampleCountsWhatItLeavesOut) {
   const auto folder = scratch();
@@ -222,6 +256,7 @@ chains: 2
   const auto of_lm = std::count_if(left.begin(), left.end(),
                                    [](const vlbi::Visibility& row) { return row.first == 2 || row.second == 2; });
   const auto rest = static_cast<ptrdiff_t>(left.size()) - of_lm;
+  // The clipped gradient hides nothing of the data.
   EXPECT_EQ(summary["data"], json({{"visibilities", left.size()},
                                    {"dropped", weightless},
                                    {"weightless", weightless},
@@ -230,9 +265,12 @@ chains: 2
                                    {"below_min_baseline", 0},
                                    {"above_max_baseline", 0},
                                    {"below_min_snr", 0},
-                                   {"prepared", rest}}));
-  const auto note =
-      fmt::format("y.uvfits: {} of 54 visibilities (20 %) were dropped because their weights", weightless);
+                                   {"prepared", rest},
+                                   {"source", "M87"},
+                                   {"date", "2017-04-06"},
+                                   {"stations", {"AA", "AZ", "PV"}}}));
+  EXPECT_TRUE(fs::exists(folder / "run" / "visibilities.csv"));
+  const auto note = fmt::format("y.uvfits: {} of 54 visibilities (20 %) were dropped: no hand", weightless);
   EXPECT_TRUE(contains(said, note)) << said;
   EXPECT_TRUE(contains(read_text(folder / "run" / "report.html"), note));
   // A list of lists on the command line; the flagged hour is the file's first scan.

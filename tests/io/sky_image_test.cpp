@@ -73,6 +73,16 @@ TEST_F(FitsImage, RoundTripIsExact) {
   EXPECT_TRUE(read_image(path).equal(written.pixels.unsqueeze(0)));
 }
 
+/// Zeros would look like a direction and a day.
+TEST_F(FitsImage, WhatIsNotKnownIsNotWritten) {
+  auto image = example();
+  image.source.clear();
+  image.right_ascension = image.declination = image.mjd = 0;
+  const auto bytes = format_fits_image(image, "x");
+  for (const auto* keyword : {"OBSRA", "OBSDEC", "CRVAL", "MJD"}) EXPECT_FALSE(contains(bytes, keyword)) << keyword;
+  EXPECT_TRUE(parsed_sky(bytes).pixels.equal(image.pixels));
+}
+
 TEST_F(FitsImage, FirstRowOfTheFileIsTheSouthAndDegreesFallToTheRight) {
   const auto image = example();
   const auto bytes = format_fits_image(image, "x");

@@ -144,7 +144,7 @@ TEST_P(CudaFeatures, OtherTensorsAreLeftToLibTorch) {
   EXPECT_FALSE(serves(x, {}, numbers.narrow(0, 1, 64))) << "a bias that is not aligned";
 }
 
-/// More images than the card works on at once. scripts/gpu.sh leaves it out where every access is watched.
+/// More images than the card works on at once.
 TEST_P(CudaFeatures, NormalisationOfManyImagesIsThatOfFloat64) {
   for (const auto resample : {Resample::none, Resample::up, Resample::down})
     compare_norm({40, 128, 64, 64}, 64, resample, true);

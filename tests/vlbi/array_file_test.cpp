@@ -41,6 +41,7 @@ TEST(ArrayFile, SaysWhatIsWrongAndWhere) {
   EXPECT_TRUE(contains(refusal("A 1 2 3 4\n"), "at least two stations, found 1"));
   EXPECT_TRUE(contains(refusal("A 1 2 3 4\nA 1 2 3 4\n"), "a.txt:2: name: expected each station once"));
   EXPECT_TRUE(contains(refusal("A 1 2 3 -4\n"), "SEFD: expected >= 0"));
+  EXPECT_TRUE(contains(refusal("A 1 2 3 4\nB\xfc 1 2 3 4\n"), "a.txt:2: name: expected printable ASCII"));
   EXPECT_TRUE(contains(refusal("A 1 2 inf 4\n"), "z: expected a number"));
 }
 

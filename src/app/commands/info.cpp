@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/json.h"
 #include "app/kspace_info.h"
 #include "app/network_text.h"
 #include "app/observation_info.h"
@@ -204,11 +205,6 @@ json describe_path(const fs::path& path) {
   return info;
 }
 
-/// Names in a stranger's file need not be UTF-8.
-std::string text_of(const json& value, int indent) {
-  return value.dump(indent, ' ', false, json::error_handler_t::replace);
-}
-
 /// What the file itself says, a line each.
 void print_notes(const json& notes) {
   for (const auto& [name, text] : notes.items())
@@ -226,7 +222,7 @@ void print_rows(const json& info) {
       print_notes(value);
     else if (key != "kind")
       fmt::print("  {:<22} {}\n", printable(key),
-                 value.is_string() ? printable(value.get<std::string>()) : text_of(value, -1));
+                 value.is_string() ? printable(value.get<std::string>()) : json_text(value, -1));
 }
 
 std::function<int()> declare(CLI::App& command) {
@@ -240,7 +236,7 @@ std::function<int()> declare(CLI::App& command) {
   return [options] {
     const auto info = describe_path(options->path);
     if (options->json) {
-      fmt::print("{}\n", text_of(info, 2));
+      fmt::print("{}\n", json_text(info, 2));
     } else {
       fmt::print("{}: {}\n", options->path.string(), info["kind"].get<std::string>());
       print_rows(info);

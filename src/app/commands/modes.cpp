@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/evaluate_run.h"
 #include "app/finished_run.h"
+#include "app/json.h"
 #include "app/run_modes.h"
 #include "app/wiring.h"
 #include "core/error.h"
@@ -76,7 +77,7 @@ int find_modes_of(Options& options) {
         "weights; means and SDs of these modes are in {}\n",
         (options.run / "modes").string());
   update(summary, found);
-  io::write_file(options.run / "summary.json", summary.dump(2) + "\n");
+  io::write_file(options.run / "summary.json", json_text(summary, 2) + "\n");
   // Where they are aligned otherwise than before, so is the truth.
   if (const auto truth = options.run / "truth.npy"; std::filesystem::exists(truth))
     evaluate_run(options.run, io::read_npy(truth), truth.string());

@@ -23,9 +23,7 @@ struct Options {
 int write_reference(const Options& options) {
   io::require_writable_file(options.out, 1 << 20);
   const auto problem = load_problem(options.config);
-  const auto* likelihood = problem.posterior.likelihood.get();
-  if (const auto* clipped = dynamic_cast<const ClippedLikelihood*>(likelihood)) likelihood = &clipped->unclipped();
-  const auto* scan = dynamic_cast<const MriLikelihood*>(likelihood);
+  const auto* scan = dynamic_cast<const MriLikelihood*>(&unclipped(*problem.posterior.likelihood));
   if (!scan)
     input_error("{}: likelihood.kind: expected mri, whose data can be shown as an image, found {}",
                 options.config.path.string(), problem.likelihood_kind);
