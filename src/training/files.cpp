@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "io/jpeg.h"
 #include "io/npy_data.h"
+#include "io/sky_image.h"
 
 namespace penumbra::training {
 namespace {
@@ -46,6 +47,14 @@ int64_t images_in_array(const fs::path& path) {
   return shape.size() == 4 ? shape[0] : 1;
 }
 
+/// As UVFITS has them, in place of an image.
+bool has_groups(const fs::path& path) {
+  constexpr size_t block = 2880, value_column = 29;
+  const auto header = beginning(path, block);
+  const auto card = header.find("GROUPS  =");
+  return card != header.npos && card + value_column < header.size() && header[card + value_column] == 'T';
+}
+
 std::optional<ImageFile> look_at(const fs::path& path, const std::string& name) {
   constexpr size_t png_header = 26, png_depth = 24;
   const auto bytes = beginning(path, png_header);
@@ -59,8 +68,12 @@ std::optional<ImageFile> look_at(const fs::path& path, const std::string& name) 
     file.format = ImageFormat::npy;
     file.bytes = false;
     file.images = images_in_array(path);
+  } else if (io::looks_like_sky_image(content) && !has_groups(path)) {
+    file.format = ImageFormat::sky;
+    file.bytes = false;
   } else if (named_like_an_image(path)) {
-    input_error("{}: named like an image, but it begins like none (PNG, JPEG or NPY)", path.string());
+    input_error("{}: named like an image, but it begins like none (PNG, JPEG, NPY, FITS or ehtim's text)",
+                path.string());
   } else {
     return std::nullopt;
   }

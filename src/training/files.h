@@ -8,13 +8,13 @@
 
 namespace penumbra::training {
 
-enum class ImageFormat { png, jpeg, npy };
+enum class ImageFormat { png, jpeg, npy, sky };  // sky: FITS, or ehtim's text
 
 struct ImageFile {
   std::filesystem::path path;
   std::string name;  ///< path from the folder, with '/'
   ImageFormat format = ImageFormat::png;
-  bool bytes = true;   ///< pixels of 8 bits or fewer; never NPY, whose values are kept
+  bool bytes = true;   ///< pixels of 8 bits or fewer; never arrays and images of the sky
   int64_t images = 1;  ///< an NPY file [N, C, H, W] holds N
   uint64_t size = 0;   ///< of the file, in bytes
 };
@@ -25,7 +25,8 @@ struct ImageFiles {
 };
 
 /// Nested folders too, but not folders behind links; what begins with a dot is left out without a word. The content
-/// tells an image, yet a file that is named like one and is none is an InputError, as is an array of another shape.
+/// tells an image (FITS files of visibilities are none), yet a file that is named like one and is none is an
+/// InputError, as is an array of another shape.
 ImageFiles find_images(const std::filesystem::path& folder);
 
 }  // namespace penumbra::training

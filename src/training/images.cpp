@@ -17,6 +17,7 @@
 #include "io/file.h"
 #include "io/jpeg.h"
 #include "io/npy.h"
+#include "io/sky_image.h"
 #include "networks/header.h"
 #include "training/files.h"
 #include "training/fit.h"
@@ -99,7 +100,7 @@ class Reader {
     auto [files, skipped] = find_images(folder);
     if (files.empty())
       input_error(
-          "{}: expected a folder of images (PNG, JPEG or NPY), found none{}", folder.string(),
+          "{}: expected a folder of images (PNG, JPEG, NPY, FITS or ehtim's text), found none{}", folder.string(),
           skipped.empty() ? "" : fmt::format("; {} other files, {} the first", skipped.size(), skipped.front()));
     set_.skipped.insert(set_.skipped.end(), skipped.begin(), skipped.end());
     for (auto& file : files) {
@@ -187,10 +188,23 @@ class Reader {
       for (int64_t k = 0; k < file.images; ++k) store(images[k].to(at::kFloat), places_[first + k]);
       return;
     }
+    if (file.format == ImageFormat::sky) return store(in_range(read_sky(content, name), name), places_[first]);
     const auto pixels =
         file.format == ImageFormat::png ? io::decode_png(content, name) : io::decode_jpeg(content, name);
     const auto image = fractions(pixels);
     store(bytes_ ? image : options_.low + (options_.high - options_.low) * image, places_[first]);
+  }
+
+  Tensor read_sky(const std::string& content, const std::string& name) {
+    const std::lock_guard lock(sky_mutex_);  // CFITSIO may have been built for one thread
+    return io::parse_sky_image(content, name).pixels.unsqueeze(0);
+  }
+
+  /// Jy a pixel depend on the source's distance and the pixels' size: the brightest becomes white, no light black.
+  Tensor in_range(const Tensor& sky, const std::string& name) const {
+    const double brightest = sky.max().item<double>();
+    if (!(brightest > 0)) input_error("{}: expected pixels with light, found {} for the brightest", name, brightest);
+    return (options_.low + (options_.high - options_.low) * (sky / brightest).clamp_min(0)).to(at::kFloat);
   }
 
   /// An array as [N, C, H, W], checked.
@@ -238,7 +252,7 @@ class Reader {
   std::atomic<size_t> next_{0};
   std::atomic<int64_t> enlarged_{0};
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;
+  std::mutex mutex_, sky_mutex_;
   int64_t done_ = 0;
   size_t error_at_ = std::numeric_limits<size_t>::max();
   std::exception_ptr error_;

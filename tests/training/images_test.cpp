@@ -9,14 +9,18 @@
 #include <set>
 
 #include "io/file.h"
+#include "io/fits_reader.h"
 #include "io/image.h"
 #include "io/jpeg.h"
 #include "io/npy.h"
+#include "io/sky_image.h"
 #include "support/jpeg.h"
 #include "support/message.h"
 #include "support/paths.h"
 #include "training/files.h"
 #include "training/fit.h"
+#include "vlbi/example.h"
+#include "vlbi/uvfits.h"
 
 namespace penumbra::training {
 namespace {
@@ -144,6 +148,31 @@ TEST(Images, KeepsTheValuesOfArrays) {
   EXPECT_TRUE(at::equal(set.train[5][0], one));
   EXPECT_NEAR(set.train[6].mean().item<double>(), 0.2, 1e-6);
   EXPECT_TRUE(at::equal(set.batch(at::tensor({5}, at::kLong))[0][0], one));
+}
+
+TEST(Images, ScalesImagesOfTheSkyToTheirBrightestPixel) {
+  if (!io::reads_fits()) GTEST_SKIP() << "built without CFITSIO";
+  const auto folder = test::scratch();
+  auto options = small(folder);
+  options.low = -1;
+  io::SkyImage sky;
+  sky.pixels = 1e-5 * (at::rand({6, 6}, at::kDouble) - 0.1);
+  sky.pixel_radians = 1e-11;
+  io::write_fits_image(folder / "a.fits", sky);
+  std::string text = "# SRC: M87\n# FOVX: 6 pix 0.00006 as\n# FOVY: 6 pix 0.00006 as\n";
+  for (int i = 0; i < 36; ++i) text += fmt::format("{} 0 {}\n", 1e-5 * (5 - i % 6), i < 18 ? 0.25 : 0.5);
+  io::write_file(folder / "b.txt", text);
+  vlbi::write_uvfits(folder / "c.fits", vlbi::example_observation());
+  const auto set = read_images(options);
+  EXPECT_EQ(set.train_names, (std::vector<std::string>{"a.fits", "b.txt"}));
+  EXPECT_EQ(set.skipped, (std::vector<std::string>{"c.fits"}));
+  const auto expected = 2 * (sky.pixels / sky.pixels.max()).clamp_min(0) - 1;
+  EXPECT_LT((set.train[0][0] - expected).abs().max().item<double>(), 1e-6);
+  EXPECT_EQ(set.train[1][0][0][0].item<float>(), 0);
+  EXPECT_EQ(set.train[1][0][5][5].item<float>(), 1);
+  sky.pixels = at::zeros({6, 6}, at::kDouble);
+  io::write_fits_image(folder / "a.fits", sky);
+  EXPECT_TRUE(contains(error_of(options), "a.fits: expected pixels with light"));
 }
 
 TEST(Images, KeepsSixteenBitsAsFloats) {

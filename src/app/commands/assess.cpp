@@ -125,7 +125,7 @@ int assess_prior(const Options& options) {
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   add_prior_options(command, options->prior);
-  command.add_option("--images", options->images, "folder of images: PNG, JPEG or NPY")->required();
+  command.add_option("--images", options->images, "folder of images: PNG, JPEG, NPY, FITS or ehtim's text")->required();
   const auto* sigma = command.add_option("--sigma", options->sigmas, "noise levels in the prior's pixel range")
                           ->delimiter(',')
                           ->default_str(fmt::format("{}; with --loops {}", fmt::join(options->sigmas, ","),
