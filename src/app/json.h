@@ -17,4 +17,7 @@ inline std::string json_text(const nlohmann::json& value, int indent) {
   return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// What is read again of what json_text wrote: to be compared with it.
+inline nlohmann::json as_written(const nlohmann::json& value) { return nlohmann::json::parse(json_text(value, -1)); }
+
 }  // namespace penumbra::app

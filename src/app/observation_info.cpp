@@ -40,7 +40,8 @@ json count_stations(const vlbi::Observation& observation) {
 json short_baseline_flux(const vlbi::Observation& observation) {
   std::vector<double> amplitudes;
   for (const auto& row : observation.visibilities)
-    if (std::hypot(row.u, row.v) < short_baseline) amplitudes.push_back(std::abs(row.value));
+    if (std::hypot(row.u, row.v) < short_baseline && std::isfinite(std::abs(row.value)))
+      amplitudes.push_back(std::abs(row.value));
   if (amplitudes.empty()) return nullptr;
   const auto middle = amplitudes.begin() + static_cast<ptrdiff_t>(amplitudes.size() / 2);
   std::nth_element(amplitudes.begin(), middle, amplitudes.end());

@@ -37,7 +37,7 @@ void write_provenance(const std::filesystem::path& folder, const Problem& proble
 
 void require_same_provenance(const std::filesystem::path& folder, const Problem& problem) {
   const auto path = folder / "provenance.json";
-  const auto then = json::parse(io::read_file(path), nullptr, false), now = provenance(problem);
+  const auto then = json::parse(io::read_file(path), nullptr, false), now = as_written(provenance(problem));
   if (!then.is_object()) input_error("{}: expected a JSON object", path.string());
   const auto said = [](const json& object, const char* key) {
     const auto value = object.value(key, json());

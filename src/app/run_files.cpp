@@ -105,7 +105,8 @@ bool are_sorted(const Problem& problem, const Tensor& images) {
   return problem.modes && problem.entry->random && images.isfinite().all().item<bool>();
 }
 
-/// The last iterates' fit to the data; and the chains that are left out, by the fit of their images, as add_modes does.
+/// The last iterates' fit to the data; and the chains that are left out, by the fit of their images. add_modes chooses
+/// by the same rule, of the samples that fit on its map.
 struct Fit {
   std::vector<diagnostics::TermFit> terms;
   diagnostics::Fitting chosen;  ///< empty where all count
@@ -141,7 +142,7 @@ void judge_misfit(const Fit& fit, Judgement& judgement) {
                                                {"data_count", misfit.data_count}});
     auto verdict = diagnostics::misfit_verdict(misfit.term, chi2, misfit.data_count);
     if (fit.left_some_out()) {
-      // They were chosen by this very number.
+      // They were chosen by the fit of their images, which is this number or near it.
       judgement.diagnostics["misfit"].back()["chi2_of_all"] = number(of_all);
       verdict.text += fmt::format("; of all samples, those that are left out too, it is {:.3g}", of_all);
     }

@@ -35,7 +35,7 @@ json describe_images(const std::string& bytes, const std::string& name) {
             {"unit", sky.unit},
             {"minimum", sky.pixels.min().item<double>()},
             {"maximum", sky.pixels.max().item<double>()}};
-  add_direction(info, sky.right_ascension, sky.declination);
+  if (sky.right_ascension && sky.declination) add_direction(info, *sky.right_ascension, *sky.declination);
   const auto sums = sky.pixels.sum({1, 2});
   if (count == 1) {
     info["sum"] = sums.item<double>();

@@ -72,7 +72,9 @@ double step_along(const FitsReader& file, int axis) {
 FitsAxis read_axis(const FitsReader& file, int axis, const std::string& direction) {
   require_direction(file, axis, direction);
   const double unit = degrees_per_unit(file, axis);
-  return {step_along(file, axis) * unit, file.number(fmt::format("CRVAL{}", axis)).value_or(0) * unit};
+  FitsAxis found{step_along(file, axis) * unit, file.number(fmt::format("CRVAL{}", axis))};
+  if (found.reference) *found.reference *= unit;
+  return found;
 }
 
 void require_no_rotation(const FitsReader& file) {

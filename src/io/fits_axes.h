@@ -1,13 +1,15 @@
 /// How the pixels of a FITS image lie on the sky, as its header says.
 #pragma once
 
+#include <optional>
+
 #include "io/fits_reader.h"
 
 namespace penumbra::io {
 
 struct FitsAxis {
-  double step = 0;       ///< degrees from pixel to pixel; 0 where the header does not say
-  double reference = 0;  ///< degrees at the reference pixel
+  double step = 0;                  ///< degrees from pixel to pixel; 0 where the header does not say
+  std::optional<double> reference;  ///< degrees at the reference pixel, where the header says
 };
 
 struct FitsAxes {

@@ -54,8 +54,11 @@ SkyImage parse_at_most(int64_t most_images, std::span<const char> bytes, const s
   SkyImage image;
   image.pixel_radians = pixel_of(axes, name);
   image.source = file.text("OBJECT").value_or("");
-  image.right_ascension = file.number("OBSRA").value_or(axes.right_ascension.reference) / 15;
-  image.declination = file.number("OBSDEC").value_or(axes.declination.reference);
+  const auto east = file.number("OBSRA");
+  const auto degrees = east ? east : axes.right_ascension.reference;
+  if (degrees) image.right_ascension = *degrees / 15;
+  const auto north = file.number("OBSDEC");
+  image.declination = north ? north : axes.declination.reference;
   image.frequency = file.number("FREQ").value_or(0);
   image.mjd = file.number("MJD").value_or(0);
   image.unit = file.text("BUNIT").value_or("");
@@ -97,11 +100,11 @@ std::string format_fits_image(const SkyImage& image, const std::string& name) {
   file.number("CRPIX1", static_cast<double>(width) / 2 + 0.5);
   file.number("CRPIX2", static_cast<double>(height) / 2 + 0.5);
   // A direction that nobody knows is left out: zeros would look like one.
-  if (!image.source.empty() || image.right_ascension != 0 || image.declination != 0) {
-    file.number("OBSRA", image.right_ascension * 15);
-    file.number("OBSDEC", image.declination);
-    file.number("CRVAL1", image.right_ascension * 15);
-    file.number("CRVAL2", image.declination);
+  if (image.right_ascension && image.declination) {
+    file.number("OBSRA", *image.right_ascension * 15);
+    file.number("OBSDEC", *image.declination);
+    file.number("CRVAL1", *image.right_ascension * 15);
+    file.number("CRVAL2", *image.declination);
   }
   if (image.frequency > 0) file.number("FREQ", image.frequency);
   if (image.mjd > 0) file.number("MJD", image.mjd);

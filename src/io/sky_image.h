@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,9 +19,9 @@ struct SkyImage {
   Tensor pixels;             ///< float64 [H, W], or [N, H, W] for several
   double pixel_radians = 0;  ///< side of a pixel; 0 where a file does not say
   std::string source;
-  double right_ascension = 0;  ///< hours, J2000
-  double declination = 0;      ///< degrees, J2000
-  double frequency = 0;        ///< Hz; 0 where a file does not say
+  std::optional<double> right_ascension;  ///< hours, J2000; empty where a file does not say
+  std::optional<double> declination;      ///< degrees, J2000; empty where a file does not say
+  double frequency = 0;                   ///< Hz; 0 where a file does not say
   double mjd = 0;
   std::string unit;  ///< BUNIT, "JY/PIXEL" for most; empty where a file does not say
 };

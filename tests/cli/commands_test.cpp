@@ -266,6 +266,12 @@ TEST(Commands, TheDemoHasABrainToo) {
   const auto metrics = nlohmann::json::parse(read_text(out / "metrics.json"));
   EXPECT_EQ(metrics["samples"], "as they are");
   EXPECT_GT(metrics["coverage_3sd"].get<double>(), 0.5) << "an SD from two short chains, but not a wrong image";
+  // Resumed as another demo than it is, it stays what it is.
+  const auto configuration = read_text(out / "demo.yaml");
+  const auto other = penumbra({"demo", "--scene", "brain", "--resume", "--out", out.string()});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(contains(other.err, "the same --scene, --seed and --quick")) << other.err;
+  EXPECT_EQ(read_text(out / "demo.yaml"), configuration);
 }
 
 TEST(Commands, HelpIsThereForEach) {

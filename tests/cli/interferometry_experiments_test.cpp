@@ -18,13 +18,15 @@ json record(const fs::path& out) { return json::parse(read_text(out / "run.json"
 TEST(InterferometryExperiments, BlackholeWritesItsFilesAndKeepsWhatIsDone) {
   const auto folder = scratch(), out = folder / "out", methods = folder / "methods.yaml";
   write_text(methods, "MEM: {kind: rml, entropy: 1, steps: 1, inner_steps: 5}\nTV: {kind: rml, tv: 1, steps: 1}\n");
-  const std::vector<std::string> command{"experiment", "blackhole",      "--count", "2",
-                                         "--methods",  methods.string(), "--out",   out.string()};
+  const std::vector<std::string> command{"experiment",         "blackhole", "--count",        "2",     "--prior",
+                                         "blackhole-64-small", "--methods", methods.string(), "--out", out.string()};
   const auto first = penumbra(command);
   ASSERT_EQ(first.code, 0) << first.err;
   for (const auto* name : {"table.md", "images.csv", "run.json", "report.html", "contact-sheet.png", "kept/MEM.2.json"})
     EXPECT_TRUE(fs::exists(out / name)) << name;
   EXPECT_EQ(record(out)["experiment"].get<std::string>(), "blackhole");
+  EXPECT_EQ(record(out)["settings"]["prior"].get<std::string>(), "blackhole-64-small");
+  EXPECT_TRUE(contains(read_text(out / "table.md"), "prior blackhole-64-small"));
   const auto csv = read_text(out / "images.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);  // a header, two methods on two images
   // Kept cells come back with the seconds that they took, to the digit; new ones would have others.
@@ -32,6 +34,17 @@ TEST(InterferometryExperiments, BlackholeWritesItsFilesAndKeepsWhatIsDone) {
   ASSERT_EQ(penumbra(command).code, 0);
   EXPECT_EQ(record(out)["seconds"], seconds);
   EXPECT_EQ(read_text(out / "images.csv"), csv);
+}
+
+TEST(InterferometryExperiments, PriorsThatDoNotFitAreRefused) {
+  const auto out = (scratch() / "out").string();
+  const auto of_brains = penumbra({"experiment", "bimodal", "--prior", "brain-64", "--out", out});
+  EXPECT_EQ(of_brains.code, 2);
+  EXPECT_TRUE(contains(of_brains.err, "--prior: expected a prior of one channel with pixels in [0, 1]"))
+      << of_brains.err;
+  const auto elsewhere = penumbra({"experiment", "cs", "--prior", "blackhole-64", "--out", out});
+  EXPECT_EQ(elsewhere.code, 2);
+  EXPECT_TRUE(contains(elsewhere.err, "--prior: expected with blackhole or bimodal, found with cs")) << elsewhere.err;
 }
 
 TEST(InterferometryExperiments, BlackholeRefusesAFolderWithoutImages) {

@@ -47,6 +47,13 @@ TEST(OwnFolder, ARunBeginsInNoFolderOfOthers) {
   expect_untouched({"demo", "--scene", "brain", "--quick", "--out", folder.string()}, folder, expected);
 }
 
+TEST(OwnFolder, ADemoResumesNoRunOfAnother) {
+  const auto folder = scratch() / "run";
+  ASSERT_EQ(penumbra({"sample", small_problem().string(), "--out", folder.string()}).code, 0);
+  expect_untouched({"demo", "--scene", "brain", "--quick", "--resume", "--out", folder.string()}, folder,
+                   "expected a demo that this command began");
+}
+
 TEST(OwnFolder, ARunBeginsInANewAnEmptyOrABegunOne) {
   const auto config = small_problem();
   const auto fresh = config.parent_path() / "new", empty = scratch(), begun = scratch();

@@ -221,7 +221,37 @@ chains: 2
   ASSERT_EQ(exported.code, 0) << exported.err;
   const auto mean = io::read_sky_image(folder / "fits" / "mean.fits");
   EXPECT_EQ(mean.source, "M?87");
-  EXPECT_NEAR(mean.declination, observation.declination, 1e-9);
+  EXPECT_NEAR(mean.declination.value(), observation.declination, 1e-9);
+}
+
+TEST_F(Sky, SampleRefusesWhereOnlyShortBaselinesAreLeft) {
+  const auto folder = scratch();
+  auto observation = vlbi::example_observation();
+  for (auto& row : observation.visibilities) row.u = row.v = 1e6;
+  vlbi::write_uvfits(folder / "y.uvfits", observation);
+  write_text(folder / "config.yaml", R"(
+prior: {kind: random_field, side: 16}
+likelihood: {kind: interferometry, data: y.uvfits, fov: 128, jy_per_unit: 0.01, terms: {closure_phase: 1}}
+sampler: {kind: pmc-red, sigma: 0.1, step_size: 1e-9, steps: 4}
+)");
+  const auto result = penumbra({"sample", (folder / "config.yaml").string(), "--out", (folder / "run").string()});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(contains(result.err, "y.uvfits")) << result.err;
+  EXPECT_TRUE(contains(result.err, "min_baseline 1e+08")) << result.err;
+  EXPECT_FALSE(fs::exists(folder / "run"));
+}
+
+/// With other data and few steps: the file is for those who have the EHT's.
+TEST_F(Sky, TheExampleOfM87IsAConfiguration) {
+  const auto folder = scratch();
+  vlbi::write_uvfits(folder / "y.uvfits", vlbi::example_observation());
+  const auto result = penumbra({"sample", shipped_example("m87.yaml").string(), "--out", (folder / "run").string(),
+                                "--set", "likelihood.data.file=" + (folder / "y.uvfits").string(), "--set",
+                                "sampler.steps=2", "--set", "chains=2"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto summary = json::parse(read_text(folder / "run" / "summary.json"));
+  EXPECT_EQ(summary["data"]["source"], "M87");
+  EXPECT_TRUE(fs::exists(folder / "run" / "modes.json"));
 }
 
 /// A fifth of the rows has an infinite SD, which in the file is a weight of 0.

@@ -22,6 +22,8 @@ nlohmann::json vectors(const std::string& name) {
 
 fs::path corpus(const std::string& path) { return fs::path(PENUMBRA_SOURCE_DIR) / "tests/fuzz/corpus" / path; }
 
+fs::path shipped_example(const std::string& name) { return fs::path(PENUMBRA_SOURCE_DIR) / "examples" / name; }
+
 std::optional<fs::path> shared(const std::string& path) {
   const auto full = fs::path(PENUMBRA_SOURCE_DIR) / "../shared" / path;
   if (!fs::exists(full)) return std::nullopt;

@@ -20,6 +20,9 @@ nlohmann::json vectors(const std::string& name);
 /// tests/fuzz/corpus/<path>: small files of every format that is read, right and wrong.
 std::filesystem::path corpus(const std::string& path);
 
+/// examples/<name>, as a user has it.
+std::filesystem::path shipped_example(const std::string& name);
+
 /// ../shared/<path> where this checkout has it: golden data that a user's clone lacks.
 std::optional<std::filesystem::path> shared(const std::string& path);
 

@@ -14,6 +14,7 @@
 #include "support/npz.h"
 #include "support/paths.h"
 #include "vlbi/example.h"
+#include "vlbi/golden.h"
 
 namespace penumbra::vlbi {
 namespace {
@@ -244,11 +245,11 @@ TEST_F(Uvfits, EveryPublishedFileIsRead) {
   EXPECT_EQ(read_uvfits(*other).visibilities.size(), 938U);
 }
 
-class UvfitsGolden : public testing::TestWithParam<const char*> {};
+class UvfitsGolden : public testing::TestWithParam<std::string> {};
 
 // Tolerances as golden/README.md has them: it averages the hands in float32.
 TEST_P(UvfitsGolden, RowsAndSumsAreEhtims) {
-  const std::string name = GetParam();
+  const auto& name = GetParam();
   const auto file = test::shared("data/eht/2019-D01-01_M87_2017/SR1_" + name + "_hops_netcal_StokesI.uvfits");
   const auto golden = test::shared("interferometry/golden/" + name + ".npz");
   if (!io::reads_fits() || !file || !golden) GTEST_SKIP() << "no CFITSIO, or no ../shared/interferometry";
@@ -284,8 +285,7 @@ TEST_P(UvfitsGolden, RowsAndSumsAreEhtims) {
   EXPECT_NEAR(sum_inverse, sum("inv_var"), 4e-7 * sum_inverse);
 }
 
-INSTANTIATE_TEST_SUITE_P(M87, UvfitsGolden,
-                         testing::Values("M87_2017_096_lo", "M87_2017_096_hi", "M87_2017_100_lo", "M87_2017_100_hi"));
+INSTANTIATE_TEST_SUITE_P(M87, UvfitsGolden, testing::ValuesIn(test::golden_observations()));
 
 }  // namespace
 }  // namespace penumbra::vlbi

@@ -47,8 +47,13 @@ int run_demo(const Options& options) {
       .folder = options.out, .resume = options.resume ? Resume::yes : Resume::no, .prepared = {"demo.yaml", "inputs"}};
   // It is written first, and says that the inputs beside it are a demo's.
   require_place_of_run(options.out, fs::exists(template_path) ? place.prepared : std::vector<std::string>{});
+  const auto configuration = scene.configuration(options.quick, seed);
+  if (fs::exists(options.out / "config.yaml") &&
+      (!fs::exists(template_path) || io::read_file(template_path) != configuration))
+    input_error("{}: expected a demo that this command began; --resume needs the same --scene, --seed and --quick",
+                options.out.string());
   io::require_writable(options.out, uint64_t{64} << 20);
-  io::write_file(template_path, scene.configuration(options.quick, seed));
+  io::write_file(template_path, configuration);
   fs::create_directories(inputs);
   // The configuration appears after its inputs, so without it they may be half written.
   if (!fs::exists(options.out / "config.yaml")) scene.write_inputs(inputs, seed);

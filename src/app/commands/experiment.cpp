@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/experiment.h"
 #include "app/options.h"
+#include "core/error.h"
 #include "core/named.h"
 
 namespace penumbra::app {
@@ -31,6 +32,7 @@ std::function<int()> declare(CLI::App& command) {
   command.add_option("--brains", experiment.brains, "folder of test images for MRI (default: draws)");
   command.add_option("--denoiser", experiment.denoiser,
                      "weights of DnCNN at 25/255 for PnP and RED (default: the prior)");
+  command.add_option("--prior", experiment.prior, "blackhole, bimodal: a shipped prior (default: blackhole-64)");
   command.add_option("--count", experiment.count, "number of test images")->check(CLI::Range(1, 100000));
   command.add_option("--chains", experiment.chains, "chains for each image")->check(CLI::Range(1, 100000));
   command.add_option("--steps", experiment.steps, "iterations of every sampler")->check(CLI::Range(1, 100000000));
@@ -46,7 +48,10 @@ std::function<int()> declare(CLI::App& command) {
     experiment.device = use_machine(options->machine);
     if (options->seed) experiment.seed = *options->seed;
     if (experiment.out.empty()) experiment.out = std::filesystem::path("experiments") / options->name;
-    return find_named(experiment_entries(), options->name)->run(experiment);
+    const auto* entry = find_named(experiment_entries(), options->name);
+    if (!experiment.prior.empty() && !entry->takes_prior)
+      input_error("--prior: expected with blackhole or bimodal, found with {}, whose priors are fixed", entry->name);
+    return entry->run(experiment);
   };
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "app/generation.h"
+#include "app/json.h"
 #include "app/prior_option.h"
 #include "app/sd_file.h"
 #include "app/wiring.h"
@@ -162,7 +163,7 @@ int generate_samples(const Options& options) {
   const Placement placement{at::kFloat, use_machine(options.machine)};
   const auto prior = load_prior(options.prior, placement);
   const auto how = resolve(options, *prior);
-  auto about = describe_generation(options, how, *prior);
+  auto about = as_written(describe_generation(options, how, *prior));
   require_own_files(options, about);
   io::require_writable(options.out, static_cast<uint64_t>(options.count * element_count(prior->image_shape()) * 8));
   if (!options.store_sd.empty()) require_use_of_sd(options);

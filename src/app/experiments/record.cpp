@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/json.h"
 #include "app/own_folder.h"
 #include "io/file.h"
 
@@ -128,7 +129,7 @@ void write_record(const std::string& experiment, const ExperimentOptions& option
                     {"finished", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
                     {"passed", all_passed(checks)},
                     {"checks", list}};
-  io::write_file(options.out / name_of_record, record.dump(2) + "\n");
+  io::write_file(options.out / name_of_record, json_text(record, 2) + "\n");
   fs::remove(options.out / name_of_begun);
 }
 

@@ -88,12 +88,13 @@ int run_bimodal(const ExperimentOptions& options) {
   claim_folder("bimodal", options, 16 << 20);
   listen_for_interrupts();
   const auto begin = std::chrono::steady_clock::now();
+  const Placement placement{at::kFloat, options.device};
+  const auto network = read_network(options, placement);
   auto results = analytic_part(options, options.chains > 0 ? options.chains : options.quick ? 40 : 100);
   auto exact = exact_checks(results);
   for (auto& check : weight_checks(results)) exact.push_back(std::move(check));
   results.checks = exact;
-  const Placement placement{at::kFloat, options.device};
-  const auto network = read_network(placement);
+  results.prior = network.name;
   const auto target = crescent_in_halo(network.prior->image_shape()[1]).unsqueeze(0);
   results.truth = target / target.max();
   const auto sky = observe_sky(results.truth, sgra_setup(), options.seed, placement);
@@ -127,6 +128,7 @@ int run_bimodal(const ExperimentOptions& options) {
 }  // namespace
 
 extern const ExperimentEntry bimodal_entry{
-    "bimodal", "a source that closures allow two ways round: exact tests, APMC and scoreDPI", run_bimodal};
+    "bimodal", "a source that closures allow two ways round: exact tests, APMC and scoreDPI", run_bimodal,
+    /*takes_prior=*/true};
 
 }  // namespace penumbra::app

@@ -8,6 +8,7 @@
 namespace penumbra::app::interferometry {
 
 struct BimodalResults {
+  std::string prior;  ///< the learned one
   int64_t side = 0;   ///< of the analytic problem
   Annealed annealed;  ///< T1
   theory::ModeOdds

@@ -71,7 +71,7 @@ void add_pictures(report::Page& page, const std::vector<OrientationStudy>& studi
 
 std::string html(const BimodalResults& results, const ExperimentOptions& options) {
   report::Page page("A source that can be imaged two ways round",
-                    fmt::format("Nine stations on Sgr A*; seed {}, {}{}", options.seed,
+                    fmt::format("Nine stations on Sgr A*; prior {}, seed {}, {}{}", results.prior, options.seed,
                                 report::format_duration(results.seconds), options.quick ? ", quick version" : ""));
   const bool all = all_passed(results.checks);
   page.verdict(all ? report::Level::good : report::Level::warning,
@@ -142,12 +142,13 @@ void write(const BimodalResults& results, const ExperimentOptions& options) {
   const auto table = orientation_table(results.studies);
   io::write_file(
       out / "table.md",
-      fmt::format("# A source that can be imaged two ways round\n\nseed {}; {:.0f} s on {}\n\n## A prior with a "
-                  "formula\n\nT1: {:.3f} of {} chains as the truth\n\n{}\n{}\n## The learned prior\n\n{}\n## "
-                  "Settings\n\n{}",
-                  options.seed, results.seconds, options.device.str(), share_of(results.annealed),
-                  results.annealed.p.size(0), markdown(weight_table(results)), markdown(optimum_table(results)),
-                  markdown(table), markdown(settings_table(results.studies))));
+      fmt::format(
+          "# A source that can be imaged two ways round\n\nprior {}; seed {}; {:.0f} s on {}\n\n## A prior with a "
+          "formula\n\nT1: {:.3f} of {} chains as the truth\n\n{}\n{}\n## The learned prior\n\n{}\n## "
+          "Settings\n\n{}",
+          results.prior, options.seed, results.seconds, options.device.str(), share_of(results.annealed),
+          results.annealed.p.size(0), markdown(weight_table(results)), markdown(optimum_table(results)),
+          markdown(table), markdown(settings_table(results.studies))));
   TextTable chains{{"chain", "p", "chi2"}, {}};
   for (int64_t i = 0; i < results.annealed.p.size(0); ++i)
     chains.rows.push_back({std::to_string(i), fmt::format("{:.6g}", results.annealed.p[i].item<double>()),
@@ -167,7 +168,7 @@ void write(const BimodalResults& results, const ExperimentOptions& options) {
     io::write_file(out / (study.method + "-chi2.svg"), report::svg(chi2_chart(study), true));
   }
   io::write_file(out / "report.html", html(results, options));
-  nlohmann::json settings{{"device", options.device.str()}, {"side", results.side}};
+  nlohmann::json settings{{"device", options.device.str()}, {"prior", results.prior}, {"side", results.side}};
   for (const auto& study : results.studies) settings["methods"][study.method] = study.sampler;
   write_record("bimodal", options, settings, results.checks, results.seconds);
   fmt::print("\n{}\n{}\n{}\n", aligned(weight_table(results)), aligned(optimum_table(results)), aligned(table));

@@ -79,7 +79,7 @@ int run_blackhole(const ExperimentOptions& options) {
   claim_folder("blackhole", options, 16 << 20);
   listen_for_interrupts();
   const Placement placement{at::kFloat, options.device};
-  const auto network = read_network(placement);
+  const auto network = read_network(options, placement);
   const auto side = network.prior->image_shape()[1];
   const auto count = options.count > 0 ? options.count : options.quick ? 2 : 20;
   const SamplingOptions sampling{.chains = options.chains > 0 ? options.chains
@@ -91,6 +91,7 @@ int run_blackhole(const ExperimentOptions& options) {
   Comparison comparison;
   comparison.truths =
       options.images.empty() ? generated_truths(count, side, options.seed) : folder_truths(options.images, count, side);
+  comparison.prior = network.name;
   comparison.setup = describe(setup);
   const auto list = methods(options);
   for (const auto& method : list) comparison.methods.push_back({method.name, {}});
@@ -122,6 +123,6 @@ int run_blackhole(const ExperimentOptions& options) {
 }  // namespace
 
 extern const ExperimentEntry blackhole_entry{"blackhole", "black holes from closures, by classical methods and APMC",
-                                             run_blackhole};
+                                             run_blackhole, /*takes_prior=*/true};
 
 }  // namespace penumbra::app

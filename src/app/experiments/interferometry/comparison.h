@@ -21,6 +21,7 @@ struct MethodResults {
 
 struct Comparison {
   Truths truths;
+  std::string prior;  ///< of the samplers that have one
   std::string setup;  ///< the observation, in words
   std::vector<MethodResults> methods;
   std::vector<Check> checks;

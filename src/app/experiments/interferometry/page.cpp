@@ -42,11 +42,8 @@ nlohmann::json settings_of(const Comparison& comparison, const ExperimentOptions
     methods.push_back(
         {{"method", m.method}, {"samplers", samplers}, {"chains", m.images.front().chains}, {"seconds", m.seconds()}});
   }
-  return {{"images", comparison.truths.names},
-          {"source", comparison.truths.source},
-          {"observation", comparison.setup},
-          {"device", options.device.str()},
-          {"methods", methods}};
+  return {{"images", comparison.truths.names}, {"source", comparison.truths.source}, {"observation", comparison.setup},
+          {"prior", comparison.prior},         {"device", options.device.str()},     {"methods", methods}};
 }
 
 std::string html(const Comparison& comparison, const ExperimentOptions& options) {
@@ -63,7 +60,7 @@ std::string html(const Comparison& comparison, const ExperimentOptions& options)
                  {{all_passed(checks) ? Level::good : Level::warning,
                    fmt::format("{} of {} checks hold", passed, checks.size())}});
   }
-  page.section("Methods", comparison.setup +
+  page.section("Methods", comparison.setup + "; prior " + comparison.prior +
                               ". Mean over the images, after the shift that closures leave free. The dirty image is "
                               "given what nobody has, visibilities without the stations' errors.");
   page.table(as_numbers(method_table(comparison)));
@@ -87,10 +84,11 @@ std::string html(const Comparison& comparison, const ExperimentOptions& options)
 int write(const Comparison& comparison, const ExperimentOptions& options) {
   const auto& out = options.out;
   const auto table = method_table(comparison);
-  io::write_file(out / "table.md",
-                 fmt::format("# Black holes from closures\n\n{}; {}; seed {}; {:.0f} s on {}\n\n{}\n## Settings\n\n{}",
-                             comparison.truths.source, comparison.setup, options.seed, seconds_of(comparison),
-                             options.device.str(), markdown(table), markdown(settings_table(comparison))));
+  io::write_file(
+      out / "table.md",
+      fmt::format("# Black holes from closures\n\n{}; {}; prior {}; seed {}; {:.0f} s on {}\n\n{}\n## Settings\n\n{}",
+                  comparison.truths.source, comparison.setup, comparison.prior, options.seed, seconds_of(comparison),
+                  options.device.str(), markdown(table), markdown(settings_table(comparison))));
   io::write_file(out / "images.csv", csv(image_table(comparison)));
   io::write_png(out / "contact-sheet.png", contact_sheet(comparison));
   io::write_file(out / "report.html", html(comparison, options));
