@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include "io/file.h"
 #include "io/fits_reader.h"
@@ -243,6 +245,29 @@ TEST_F(Uvfits, EveryPublishedFileIsRead) {
   const auto other = test::shared("data/blackhole/pnpdm/obs.uvfits");
   ASSERT_TRUE(other);
   EXPECT_EQ(read_uvfits(*other).visibilities.size(), 938U);
+}
+
+/// What the header says of the layout, of all parts: axes, random parameters, columns.
+std::multiset<std::string> layout_of(const std::string& fits) {
+  constexpr size_t card = 80, value = 10, value_end = 30;
+  std::multiset<std::string> cards;
+  for (size_t at = 0; at + card <= fits.size(); at += card)
+    for (const std::string key : {"BITPIX", "NAXIS ", "CTYPE", "PTYPE", "TTYPE", "TFORM", "EXTNAME", "PCOUNT"})
+      if (fits.compare(at, key.size(), key) == 0 && fits.compare(at + 8, 2, "= ") == 0) {
+        auto text = fits.substr(at + value, value_end - value);
+        std::erase(text, ' ');
+        cards.insert(fits.substr(at, 8) + text);
+      }
+  return cards;
+}
+
+/// tests/peers/ehtim_check.py lets ehtim read our files; where there is no ehtim, this holds them to what it writes.
+TEST_F(Uvfits, FilesAreLaidOutAsEhtims) {
+  const auto theirs = test::shared("data/blackhole/pnpdm/obs.uvfits");
+  if (!theirs) GTEST_SKIP() << "no ../shared/data/blackhole";
+  const auto ours = layout_of(format_uvfits(example_observation(), "x"));
+  EXPECT_EQ(ours, layout_of(io::read_file(*theirs)));
+  EXPECT_EQ(ours.count("EXTNAME 'AIPSAN'"), 1U);
 }
 
 class UvfitsGolden : public testing::TestWithParam<std::string> {};
