@@ -36,7 +36,7 @@ std::vector<std::string> split(const std::string& line) {
 }  // namespace
 
 std::string csv_cell(const std::string& word) {
-  if (word.find_first_of(",\"") == std::string::npos) return word;
+  if (word.find_first_of(",\"\n\r") == std::string::npos) return word;
   std::string cell = "\"";
   for (const char letter : word) cell += letter == '"' ? "\"\"" : std::string(1, letter);
   return cell + '"';

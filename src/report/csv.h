@@ -18,7 +18,7 @@ struct Csv {
   std::vector<size_t> lines = {};                    ///< where in the file each row is, for messages
 };
 
-/// A word as a cell: in quotes where it has a comma or a quote.
+/// A word as a cell: in quotes where it has a comma, a quote or a line's end.
 std::string csv_cell(const std::string& word);
 
 /// Throws InputError naming the file and the line where a row is longer or shorter than the header.

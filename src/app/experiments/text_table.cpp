@@ -5,18 +5,15 @@
 
 #include <algorithm>
 
+#include "report/csv.h"
+
 namespace penumbra::app {
 namespace {
 
 using Row = std::vector<std::string>;
 
 std::string csv_row(Row row) {
-  for (auto& field : row) {
-    if (field.find_first_of(",\"\n\r") == std::string::npos) continue;
-    std::string quoted;
-    for (const char c : field) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    field = '"' + quoted + '"';
-  }
+  for (auto& field : row) field = report::csv_cell(field);
   return fmt::format("{}\n", fmt::join(row, ","));
 }
 
