@@ -352,17 +352,20 @@ TEST(Interferometry, WrongShapesAreRefused) {
                              "images of one channel"));
 }
 
-/// More rows than a block of the matrix's construction.
+/// More rows than a block of the matrix's construction; a middle pixel, which is its own opposite, or none.
 TEST(Interferometry, TheTransformIsItsMatrix) {
   const auto observation = test::synthetic_observation(12, 10);
-  const auto A = vlbi::dft_matrix(observation, grid());
-  ASSERT_GT(A.size(0), 2 * 512);
-  const vlbi::DirectTransform transform(observation, grid(), 0.5, in_double);
-  const auto x = flat(skies(3));
-  EXPECT_LT(test::relative_error(transform.apply(x), 0.5 * A.matmul(x.t())), 1e-13);
-  const auto w = A.matmul(x.t());
-  EXPECT_LT(test::relative_error(transform.transposed(w), 0.5 * w.t().matmul(A)), 1e-13);
-  EXPECT_LT(test::relative_error(transform.of_ones(), 0.5 * A.sum(1, true)), 1e-13);
+  for (const int64_t height : {side, side + 1}) {
+    const vlbi::PixelGrid grid{height, height - 2, 20 * vlbi::microarcsecond, vlbi::Pulse::triangle};
+    const auto A = vlbi::dft_matrix(observation, grid);
+    ASSERT_GT(A.size(0), 2 * 512);
+    const vlbi::DirectTransform transform(observation, grid, 0.5, in_double);
+    const auto x = test::numbers(3, {3, height * (height - 2)}, 1);
+    EXPECT_LT(test::relative_error(transform.apply(x), 0.5 * A.matmul(x.t())), 1e-13);
+    const auto w = A.matmul(x.t());
+    EXPECT_LT(test::relative_error(transform.transposed(w), 0.5 * w.t().matmul(A)), 1e-13);
+    EXPECT_LT(test::relative_error(transform.of_ones(), 0.5 * A.sum(1, true)), 1e-13);
+  }
 }
 
 TEST(Interferometry, TheFluxIsSeenOnShortBaselines) {
