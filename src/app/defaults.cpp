@@ -9,6 +9,7 @@
 
 #include "app/denoiser_curvature.h"
 #include "samplers/mala.h"
+#include "samplers/pmc.h"
 #include "theory/bounds.h"
 #include "theory/lipschitz.h"
 
@@ -17,7 +18,8 @@ namespace {
 
 // The constants of docs/samplers.md. Annealed chains: tuned on training images.
 constexpr double annealed_resolution = 0.6;  // sigma_min over the SD of what the data determine best
-constexpr double annealed_pull = 0.2;        // of the denoiser's correction in a step
+constexpr double annealed_pull = 0.2;        // of the denoiser's correction in a step with all its momentum
+constexpr double annealed_momentum = 0.9;    // where the data's noise is not annealed evenly
 constexpr double annealing_share = 0.9;      // of the steps; the others are taken when the schedule has settled
 constexpr int64_t annealed_steps = 400;
 constexpr double most_stretch = 4;  // of the step, where smooth images see less of the data than others
@@ -98,9 +100,8 @@ class Deriver {
     through_denoiser_ = sampler_.text("likelihood_at", "iterate") == "denoised" && sampler_.flag("chain_rule", false);
     need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
     need("schedule.sigma_min", [&] { return last_level("schedule.sigma_min", annealed_resolution); });
-    // Here, for that order's sake, whoever gave it.
-    if (!own || given("pull"))
-      need("pull", [&] { return Found{annealed_pull, "a fifth of the denoiser's correction in a step, at most"}; });
+    // Here, for that order's sake, whoever gave them.
+    if (!own || given("pull") || given("momentum")) reach(own);
     need("step_size", [&] { return annealed_step(); });
     need("steps", [&] { return Found{annealed_steps, "enough for most problems"}; });
     if (geometric)
@@ -108,6 +109,18 @@ class Deriver {
     else
       need("schedule.anneal_steps", [&] { return Found{annealing_share * read("steps"), annealing_in_words()}; });
     if (!own) need("schedule.alpha_0", [&] { return first_weight(); });
+  }
+
+  /// A step and what momentum makes of it later move x by pull / (1 - momentum) of the denoiser's correction. Short
+  /// steps with much momentum go as far, and as the prior's weight follows pull, they hear more of the data on the way.
+  void reach(bool own) {
+    if (!own && sampler_.text("tempering", "scaled") == "added") need("momentum", [&] { return share_of_a_step(); });
+    const double momentum = given("momentum") ? sampler_.number("momentum", shares_of_a_step) : 0;
+    if (!own || given("pull"))
+      need("pull", [&] {
+        return Found{annealed_pull * (1 - momentum),
+                     "a fifth of the denoiser's correction, at most, in a step and what momentum makes of it"};
+      });
   }
 
   /// No smoothing: the prior is known as it is.
@@ -264,6 +277,12 @@ class Deriver {
       L = std::clamp(seen ? above(*seen) : L_g, L, L_g);
     }
     return L;
+  }
+
+  Found share_of_a_step() {
+    if (!given("pull")) return {annealed_momentum, "short steps that add up hear more of the data at every level"};
+    return {std::clamp(1 - read("pull") / annealed_pull, shares_of_a_step.low, shares_of_a_step.high),
+            "1 - pull / 0.2: steps add up to a fifth of the denoiser's correction"};
   }
 
   /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.

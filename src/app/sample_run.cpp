@@ -33,7 +33,8 @@ uint64_t bytes_needed(const Problem& problem) {
   // The history holds at least eight records, whatever its limit.
   const uint64_t history = std::min(records * record, std::max<uint64_t>(problem.plan.history_bytes, 8 * record));
   const auto shared = static_cast<uint64_t>(problem.sampler->shared_count(problem.plan.chains)) * 8;
-  const uint64_t checkpoint = chains * pixels * (per_pixel + 8) + history + pixels * 16 + shared;
+  const uint64_t states = problem.sampler->momentum() > 0 ? 2 : 1;
+  const uint64_t checkpoint = chains * pixels * (states * per_pixel + 8) + history + pixels * 16 + shared;
   const uint64_t outputs = chains * pixels * 4 + pixels * 4 * 8;
   return 2 * checkpoint + 3 * outputs + (uint64_t{8} << 20);
 }

@@ -29,7 +29,8 @@ std::optional<StepEffect> step_effect(const Problem& problem, const StepLimits& 
                                       const Tensor& centre) {
   if (!problem.entry->langevin || problem.entry->adjusted || !limits.stiff_prior.defined()) return std::nullopt;
   const auto [sigma, alpha] = problem.sampler->annealing(problem.plan.steps - 1);
-  const theory::StepRule rule{problem.sampler->step_size(), alpha, problem.entry->discretization};
+  const theory::StepRule rule{problem.sampler->step_size(), alpha, problem.entry->discretization,
+                              problem.sampler->momentum()};
   const auto x = points.narrow(0, 0, 1);
   std::optional<StepEffect> worst;
   const auto consider = [&](StepEffect::Along along, const Tensor& v) {

@@ -89,17 +89,21 @@ StepInfo ChainRun::step_all() {
     return info;
   }
   if (state_.x.is_cuda()) step_mode_ = "the chains take their steps in parts (batch)";
-  std::vector<Tensor> x, grad_norm, score_norm, acceptance;
+  std::vector<Tensor> x, velocity, grad_norm, score_norm, acceptance;
   StepInfo info;
   for (int64_t first = 0; first < chains; first += batch) {
-    ChainState part{state_.x.narrow(0, first, std::min(batch, chains - first)), state_.k, state_.first_chain + first};
+    const auto count = std::min(batch, chains - first);
+    ChainState part{state_.x.narrow(0, first, count), state_.k, state_.first_chain + first};
+    if (state_.velocity.defined()) part.velocity = state_.velocity.narrow(0, first, count);
     info = sampler_.step(part);
     x.push_back(part.x);
+    if (part.velocity.defined()) velocity.push_back(part.velocity);
     grad_norm.push_back(info.grad_norm);
     score_norm.push_back(info.score_norm);
     if (info.acceptance.defined()) acceptance.push_back(info.acceptance);
   }
   state_ = {at::cat(x), state_.k + 1, state_.first_chain};
+  if (!velocity.empty()) state_.velocity = at::cat(velocity);
   info.grad_norm = at::cat(grad_norm);
   info.score_norm = at::cat(score_norm);
   if (!acceptance.empty()) info.acceptance = at::cat(acceptance);
@@ -162,6 +166,7 @@ double ChainRun::spread() const {
 Checkpoint ChainRun::checkpoint() const {
   Checkpoint checkpoint{state_.k, seconds_, statistics_.state(team_)};
   checkpoint.tensors["x"] = team_.gather(state_.x);
+  if (state_.velocity.defined()) checkpoint.tensors["velocity"] = team_.gather(state_.velocity);
   checkpoint.tensors["trace"] = trace_.state();
   // The same in all processes.
   if (state_.shared.defined()) checkpoint.tensors["shared"] = state_.shared.to(at::kCPU);
@@ -178,8 +183,10 @@ void ChainRun::save() {
 
 void ChainRun::adopt(const Checkpoint& checkpoint, const RunPlan& part) {
   const auto first = part.first_chain - plan_.first_chain;
-  state_ = {checkpoint.tensors.at("x").narrow(0, first, part.chains).to(state_.x.device()), checkpoint.k,
-            part.first_chain};
+  const auto own = [&](const Tensor& of_all) { return of_all.narrow(0, first, part.chains).to(state_.x.device()); };
+  state_ = {own(checkpoint.tensors.at("x")), checkpoint.k, part.first_chain};
+  if (const auto velocity = checkpoint.tensors.find("velocity"); velocity != checkpoint.tensors.end())
+    state_.velocity = own(velocity->second);
   if (const auto shared = checkpoint.tensors.find("shared"); shared != checkpoint.tensors.end())
     state_.shared = shared->second.to(state_.x.device());
   seconds_ = checkpoint.seconds;
@@ -206,6 +213,11 @@ bool ChainRun::resume() {
   if (x.sizes() != at::IntArrayRef(expected) || x.scalar_type() != state_.x.scalar_type())
     input_error("{}: the checkpoint holds {} images, the configuration asks for {}", checkpoint_folder_.string(),
                 describe(x.sizes()), describe(expected));
+  const auto velocity = checkpoint->tensors.find("velocity");
+  const bool moving = velocity != checkpoint->tensors.end();
+  if (moving != (sampler_.momentum() > 0) || (moving && velocity->second.sizes() != x.sizes()))
+    input_error("{}: velocity: expected {}; the checkpoint is of another run", checkpoint_folder_.string(),
+                sampler_.momentum() > 0 ? "as many numbers as x has" : "none, without momentum");
   const auto shared = checkpoint->tensors.find("shared");
   const auto found = shared == checkpoint->tensors.end() ? 0 : shared->second.numel();
   const auto wanted = sampler_.shared_count(plan_.chains);

@@ -45,9 +45,11 @@ StepInfo GraphStep::replay(ChainState& state) {
   x.copy_(state.x);
   now.write(values);
   graph.replay();
+  const auto before = state.x;
   // Copies: the next replay writes over what it wrote.
   state.x = x.clone();
   ++state.k;
+  capturable_->carry(before, now, state);
   return {now.sigma, now.alpha, now.gamma, moved.grad_norm.clone(), moved.score_norm.clone()};
 }
 

@@ -6,9 +6,11 @@ namespace penumbra {
 
 StepInfo CapturableSampler::step(ChainState& state) const {
   const auto now = numbers(state.k);
-  const auto moved = move(state.x, StepScalars::of(now), {seed_, state.first_chain, state.k});
+  const auto x = state.x;
+  const auto moved = move(x, StepScalars::of(now), {seed_, state.first_chain, state.k});
   state.x = moved.x;
   ++state.k;
+  carry(x, now, state);
   return {now.sigma, now.alpha, now.gamma, moved.grad_norm, moved.score_norm};
 }
 

@@ -23,6 +23,9 @@ class CapturableSampler : public Sampler {
   virtual Moved move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const = 0;
   virtual StepNumbers numbers(int64_t k) const = 0;
 
+  /// What of the step is no part of those operations: called with x_k when `state` has x_{k+1}.
+  virtual void carry(const Tensor& /*x*/, const StepNumbers& /*numbers*/, ChainState& /*state*/) const {}
+
   /// Iterations with the same answer are the same operations.
   virtual int64_t operations(int64_t /*k*/) const { return 0; }
   /// Why iteration k cannot be recorded; none: it can, as far as the sampler and its prior know.

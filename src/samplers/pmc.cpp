@@ -36,7 +36,7 @@ AnnealedPmc::AnnealedPmc(Posterior posterior, uint64_t seed, Options options)
 
 bool AnnealedPmc::is_the_papers() const {
   return !options_.warm && !options_.denoised && !options_.added_noise && !options_.denoise_records &&
-         options_.resample == 0 && options_.pull == std::numeric_limits<double>::infinity();
+         options_.resample == 0 && options_.momentum == 0 && options_.pull == std::numeric_limits<double>::infinity();
 }
 
 /// A step moves x by gamma_k alpha_k / sigma_k^2 of the denoiser's correction D(x) - x. What is stable for the data may
@@ -54,7 +54,17 @@ bool AnnealedPmc::settled(int64_t k) const {
 StepNumbers AnnealedPmc::numbers(int64_t k) const {
   const auto [sigma_k, alpha_k] = annealing(k);
   const double gamma = step_size(k);
-  return {sigma_k, alpha_k, gamma, std::sqrt(2 * gamma * (options_.warm ? alpha_k : 1)), k};
+  return {sigma_k, alpha_k, gamma, std::sqrt(2 * gamma * temperature(alpha_k) * (1 - options_.momentum)), k};
+}
+
+/// Langevin dynamics with inertia: a step repeats the share mu of the last one, and as mu adds up to steps of 1/(1 -
+/// mu) times the length in directions that agree for long, the noise has the share 1 - mu of its variance. The velocity
+/// is in units of the step's noise, sqrt(gamma T), so that it cools as the levels do.
+void AnnealedPmc::carry(const Tensor& x, const StepNumbers& numbers, ChainState& state) const {
+  if (momentum() == 0) return;
+  const double unit = std::sqrt(numbers.gamma * temperature(numbers.alpha));
+  if (state.velocity.defined()) state.x = state.x + options_.momentum * unit * state.velocity;
+  state.velocity = (state.x - x) / unit;
 }
 
 std::optional<std::string> AnnealedPmc::obstacle(int64_t k) const {
@@ -134,7 +144,11 @@ void AnnealedPmc::select(ChainState& state) const {
   // From where the schedule has settled on, they are unweighted draws.
   if (settled(ahead) || effective_count(log_weight) < enough) {
     const auto chosen = systematic_resampling(log_weight, {seed(), 0, state.k});
-    state.x = state.x.index_select(0, chosen.to(state.x.device()));
+    const auto resampled = [&](Tensor& of_chains) {
+      if (of_chains.defined()) of_chains = of_chains.index_select(0, chosen.to(of_chains.device()));
+    };
+    resampled(state.x);
+    resampled(state.velocity);
     log_weight = at::zeros_like(log_weight);
   }
   state.shared = log_weight.to(state.x.device());
@@ -167,6 +181,7 @@ std::unique_ptr<Sampler> make_apmc(Settings& settings, const SamplerContext& con
   options.denoise_records = settings.choice("records", {"iterate", "denoised"}, "iterate") == "denoised";
   options.warm = settings.choice("noise", {"paper", "warm"}, "paper") == "warm";
   if (settings.has("resample")) options.resample = settings.number("resample", {0, 1});
+  if (settings.has("momentum")) options.momentum = settings.number("momentum", shares_of_a_step);
   return std::make_unique<AnnealedPmc>(context.posterior, context.seed, options);
 }
 

@@ -3,9 +3,13 @@
 
 #include <limits>
 
+#include "core/settings.h"
 #include "samplers/capturable.h"
 
 namespace penumbra {
+
+/// What `momentum` may be.
+inline constexpr Bounds shares_of_a_step{0, 0.99};
 
 /// Algorithm 1: one sigma throughout.
 class Pmc final : public CapturableSampler {
@@ -39,12 +43,14 @@ class AnnealedPmc final : public CapturableSampler {
     bool denoise_records = false;  ///< image() is D(x), not x
     double pull = std::numeric_limits<double>::infinity();  ///< bound on gamma_k alpha_k / sigma_k^2
     double resample = 0;  ///< share of the chains that must count, else they are resampled; 0: never
+    double momentum = 0;  ///< share of a step that the next one repeats
     int64_t steps = 1;    ///< of the run: the last of them has the step size that is told
   };
   AnnealedPmc(Posterior posterior, uint64_t seed, Options options);
   StepInfo step(ChainState& state) const override;
   Moved move(const Tensor& x, const StepScalars& numbers, const Cursor& at) const override;
   StepNumbers numbers(int64_t k) const override;
+  void carry(const Tensor& x, const StepNumbers& numbers, ChainState& state) const override;
   /// Those before the schedule settles, and those after, where they differ.
   int64_t operations(int64_t k) const override { return options_.denoised && !settled(k) ? 1 : 0; }
   std::optional<std::string> obstacle(int64_t k) const override;
@@ -58,6 +64,7 @@ class AnnealedPmc final : public CapturableSampler {
   /// The chains' log weights.
   int64_t shared_count(int64_t chains) const override { return couples_chains() ? chains : 0; }
   bool couples_chains() const override { return options_.resample > 0; }
+  double momentum() const override { return options_.momentum; }
 
  private:
   struct Drift {
@@ -65,6 +72,7 @@ class AnnealedPmc final : public CapturableSampler {
   };
   Drift drift(const Tensor& x, const StepScalars& numbers, const Cursor& at) const;
   double step_size(int64_t k) const;
+  double temperature(double alpha) const { return options_.warm ? alpha : 1; }
   bool settled(int64_t k) const;
 
   Tensor data_pull(const Tensor& x, const StepScalars& numbers) const;

@@ -19,6 +19,7 @@ struct ChainState {
   int64_t k = 0;            ///< iterations done
   int64_t first_chain = 0;  ///< the number of the first chain in x
   Tensor shared = {};       ///< what a method keeps for all chains together; undefined where there is nothing
+  Tensor velocity = {};     ///< as x: where the last step has momentum; undefined before the first one and without
 };
 
 /// What a step did.
@@ -52,6 +53,8 @@ class Sampler {
   /// Numbers in the state's `shared`, which the first step makes, for as many chains; 0: the chains share nothing.
   /// Those that do are stepped together.
   virtual int64_t shared_count(int64_t /*chains*/) const { return 0; }
+  /// The share of a step that the next one repeats; above 0 the state has a velocity.
+  virtual double momentum() const { return 0; }
   /// Whether chains act on one another: then one process has them all.
   virtual bool couples_chains() const { return false; }
 };

@@ -5,14 +5,15 @@
 namespace penumbra::theory {
 
 std::optional<StepBias> step_bias(const Curvature& along, const StepRule& rule) {
-  const double gamma = rule.gamma, h = along.likelihood, a = rule.alpha * along.prior, lambda = h + a;
+  const double gamma = rule.gamma, mu = rule.momentum, h = along.likelihood, a = rule.alpha * along.prior,
+               lambda = h + a;
   const bool pnp = rule.discretization == Discretization::pnp;
   const double M = pnp ? (1 - gamma * a) * (1 - gamma * h) : 1 - gamma * lambda;
   if (!(lambda > 0) || !(std::abs(M) < 1)) return std::nullopt;
   // 1 - M^2 = (1 - M)(1 + M), and 1 - M without its cancellation.
   const double fall = pnp ? gamma * (lambda - gamma * a * h) : gamma * lambda;
   const double shift = pnp ? gamma * a * along.pull / std::sqrt(lambda) : 0;
-  return StepBias{2 * gamma * lambda / (fall * (1 + M)) - 1, shift};
+  return StepBias{2 * gamma * lambda * (1 + mu) / (fall * (1 + M + 2 * mu)) - 1, shift};
 }
 
 double halving_step(const Curvature& along, const StepRule& rule) {

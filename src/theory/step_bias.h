@@ -5,7 +5,10 @@
 ///   RED: M = 1 - gamma lambda,               variance times 1 / (1 - gamma lambda / 2), no shift of the mean;
 ///   PnP: M = (1 - gamma a) (1 - gamma h),    variance times 2 gamma lambda / (1 - M^2),
 ///        mean shifted by gamma a grad g / lambda, grad g taken at the shifted mean.
-/// Measured against the law that a vanishing step would have at the same sigma and alpha.
+/// With momentum mu, which makes an autoregression of two steps of it,
+///   x'' = (M + mu) x' - mu x + noise of variance 2 gamma (1 - mu),
+/// the variance is that of a vanishing step times 2 gamma lambda (1 + mu) / ((1 - M) (1 + M + 2 mu)), the mean the
+/// same. Measured against the law that a vanishing step would have at the same sigma and alpha.
 #pragma once
 
 #include <optional>
@@ -24,6 +27,7 @@ struct StepRule {
   double gamma = 0;
   double alpha = 1;
   Discretization discretization = Discretization::red;
+  double momentum = 0;  ///< mu
 };
 
 struct StepBias {

@@ -93,6 +93,17 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasSavedAndCorruptNothing) {
   expect_same_results(run, reference);
 }
 
+/// The velocity is part of the state.
+TEST(Resume, AKilledRunWithMomentumContinuesBitForBit) {
+  const auto config = small_problem();
+  const std::vector<std::string> more{"--set", "sampler.momentum=0.8", "--set", "chains={count: 5, batch: 2}"};
+  const auto reference = undisturbed(config, more);
+  auto often = more;
+  often.insert(often.end(), {"--set", "output.checkpoint_every_steps=1"});
+  const auto run = config.parent_path() / "run";
+  expect_resumed(sample(config, run, often), run, reference);
+}
+
 /// What a kill between the results and the end of the clean-up leaves.
 TEST(Resume, ARunKilledWhileItsCheckpointIsDroppedIsStillComplete) {
   const auto config = small_problem();

@@ -122,6 +122,13 @@ TEST_F(TeamRun, UnevenSharesThinTheirHistoriesAlike) {
   expect_same_run(folder / "three", folder / "one");
 }
 
+TEST_F(TeamRun, MomentumIsOfEachChain) {
+  const std::vector<std::string> more{"--set", "sampler.momentum=0.8"};
+  run_one("one", more);
+  run_team(2, "two", more);
+  expect_same_run(folder / "two", folder / "one");
+}
+
 TEST_F(TeamRun, OnlyTheFirstSpeaks) {
   const auto results = penumbra_team(2, sample("two"));
   EXPECT_FALSE(results[0].out.empty());
