@@ -94,7 +94,7 @@ class Deriver {
         {"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}, {"chain_rule", "true"}};
     if (!own) {
       for (const auto& [key, word] : few_steps) sampler_.set_default(key, word);
-      if (posterior_.likelihood->noisier(2)) sampler_.set_default("tempering", "added");
+      if (posterior_.likelihood->noisier(at::scalar_tensor(2, at::kDouble))) sampler_.set_default("tempering", "added");
     }
     // Asked for here, whether the step needs it or not, so that the resolved configuration has one order.
     through_denoiser_ = sampler_.text("likelihood_at", "iterate") == "denoised" && sampler_.flag("chain_rule", false);
@@ -114,7 +114,8 @@ class Deriver {
   /// A step and what momentum makes of it later move x by pull / (1 - momentum) of the denoiser's correction. Short
   /// steps with much momentum go as far, and as the prior's weight follows pull, they hear more of the data on the way.
   void reach(bool own) {
-    if (!own && sampler_.text("tempering", "scaled") == "added") need("momentum", [&] { return share_of_a_step(); });
+    const bool added = sampler_.text("tempering", "scaled") == "added";
+    if (!own && added) need("momentum", [&] { return share_of_a_step(); });
     const double momentum = given("momentum") ? sampler_.number("momentum", shares_of_a_step) : 0;
     if (!own || given("pull"))
       need("pull", [&] {

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
 #include <map>
 
 #include "core/error.h"
@@ -108,19 +109,45 @@ Tensor ClosureSums::gather(const Entries& entries, const Tensor& x) {
 Tensor ClosureSums::over_legs(const Tensor& x) const { return gather(legs_, x); }
 Tensor ClosureSums::over_closures(const Tensor& r) const { return gather(closures_, r); }
 
+GrowingVariance GrowingVariance::with(const MoreNoise& more) const { return {own + more.variance * growth, growth}; }
+
+std::vector<double> sds_of(const vlbi::Observation& observation) {
+  std::vector<double> sds;
+  for (const auto& row : observation.visibilities) sds.push_back(row.sd);
+  return sds;
+}
+
 template <size_t legs>
-ClosurePrecision ClosurePrecision::diagonal(const std::vector<vlbi::Closure<legs>>& closures,
-                                            const Placement& placement) {
-  std::vector<double> inverse;
-  for (const auto& closure : closures) inverse.push_back(1 / (closure.sd * closure.sd));
+GrowingVariance closure_variances(const std::vector<vlbi::Closure<legs>>& closures, const std::vector<double>& sds,
+                                  const Placement& placement) {
+  std::vector<double> own, growth;
+  for (const auto& closure : closures) {
+    own.push_back(closure.sd * closure.sd);
+    double sum = 0;
+    for (size_t leg = 0; leg < legs; ++leg)
+      sum += std::pow(closure.leg_sds[leg] / sds[static_cast<size_t>(closure.rows[leg])], 2);
+    growth.push_back(sum);
+  }
+  const auto column = [&](const std::vector<double>& values) {
+    return place(at::tensor(values, at::kDouble).unsqueeze(1), placement);
+  };
+  return {column(own), column(growth)};
+}
+
+ClosurePrecision ClosurePrecision::diagonal(const GrowingVariance& variance) {
   ClosurePrecision precision;
-  precision.diagonal_ = place(at::tensor(inverse, at::kDouble).unsqueeze(1), placement);
+  precision.variance_ = variance;
+  precision.diagonal_ = variance.own.reciprocal();
   return precision;
+}
+
+ClosurePrecision ClosurePrecision::with(const MoreNoise& more) const {
+  return is_diagonal() ? diagonal(variance_->with(more)) : correlated_with_(more);
 }
 
 template <size_t legs>
 ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::Closure<legs>>& closures,
-                                              const Placement& placement) {
+                                              const std::vector<double>& sds, const Placement& placement) {
   const auto groups = blocks_of(closures);
   size_t most = 0;
   for (const auto& group : groups) most = std::max(most, group.size());
@@ -139,6 +166,18 @@ ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::Closure<le
   precision.whitening_ = place(blocks, placement);
   precision.padded_ = indices(padded, placement);
   precision.position_ = indices(position, placement);
+  precision.correlated_with_ = [=](const MoreNoise& more) {
+    const double variance = more.variance.item<double>();
+    auto grown = sds;
+    for (double& sd : grown) sd = std::sqrt(sd * sd + variance);
+    auto noisier = closures;
+    for (auto& closure : noisier)
+      for (size_t leg = 0; leg < legs; ++leg) {
+        const auto row = static_cast<size_t>(closure.rows[leg]);
+        closure.leg_sds[leg] *= grown[row] / sds[row];
+      }
+    return correlated(noisier, grown, placement);
+  };
   return precision;
 }
 
@@ -163,9 +202,13 @@ Tensor ClosurePrecision::squared(const Tensor& r) const {
 
 template ClosureSums::ClosureSums(const std::vector<vlbi::ClosurePhase>&, int64_t, const Placement&);
 template ClosureSums::ClosureSums(const std::vector<vlbi::LogClosureAmplitude>&, int64_t, const Placement&);
-template ClosurePrecision ClosurePrecision::diagonal(const std::vector<vlbi::ClosurePhase>&, const Placement&);
-template ClosurePrecision ClosurePrecision::diagonal(const std::vector<vlbi::LogClosureAmplitude>&, const Placement&);
-template ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::ClosurePhase>&, const Placement&);
-template ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::LogClosureAmplitude>&, const Placement&);
+template GrowingVariance closure_variances(const std::vector<vlbi::ClosurePhase>&, const std::vector<double>&,
+                                           const Placement&);
+template GrowingVariance closure_variances(const std::vector<vlbi::LogClosureAmplitude>&, const std::vector<double>&,
+                                           const Placement&);
+template ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::ClosurePhase>&,
+                                                       const std::vector<double>&, const Placement&);
+template ClosurePrecision ClosurePrecision::correlated(const std::vector<vlbi::LogClosureAmplitude>&,
+                                                       const std::vector<double>&, const Placement&);
 
 }  // namespace penumbra

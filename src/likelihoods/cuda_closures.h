@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "core/tensor.h"
-#include "vlbi/closures.h"
+#include "likelihoods/closure_sums.h"
 
 namespace penumbra {
 
@@ -18,11 +18,17 @@ class CudaClosures {
   };
   /// V is [2 rows, chains], real parts above imaginary ones.
   virtual Result operator()(const Tensor& V) const = 0;
+  virtual std::unique_ptr<const CudaClosures> with(const MoreNoise& more) const = 0;
 };
 
-/// Terms of weight zero are left out. Null where this build or this placement has no kernel for them.
-std::unique_ptr<const CudaClosures> cuda_closures(const vlbi::Closures& closures, double phase_weight,
-                                                  double amplitude_weight, int64_t rows, double softening,
-                                                  const Placement& placement);
+/// Terms of weight zero are left out.
+struct CudaClosureOptions {
+  double phase_weight = 0, amplitude_weight = 0;
+  double softening = 0;
+};
+
+/// Null where this build or this placement has no kernel for them.
+std::unique_ptr<const CudaClosures> cuda_closures(const vlbi::Closures& closures, const std::vector<double>& sds,
+                                                  const CudaClosureOptions& options, const Placement& placement);
 
 }  // namespace penumbra

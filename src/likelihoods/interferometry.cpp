@@ -51,10 +51,10 @@ void require_closures(const vlbi::Observation& observation, const vlbi::Closures
 }
 
 template <size_t legs>
-ClosurePrecision precision_of(const std::vector<vlbi::Closure<legs>>& closures, ClosureErrors errors,
-                              const Placement& placement) {
-  return errors == ClosureErrors::covariance ? ClosurePrecision::correlated(closures, placement)
-                                             : ClosurePrecision::diagonal(closures, placement);
+ClosurePrecision precision_of(const std::vector<vlbi::Closure<legs>>& closures, const std::vector<double>& sds,
+                              ClosureErrors errors, const Placement& placement) {
+  return errors == ClosureErrors::covariance ? ClosurePrecision::correlated(closures, sds, placement)
+                                             : ClosurePrecision::diagonal(closure_variances(closures, sds, placement));
 }
 
 /// East and north of every pixel's middle, radians, [pixels, 2]; row 0 is north, column 0 east.
@@ -101,8 +101,7 @@ InterferometryLikelihood::InterferometryLikelihood(Shape image_shape, vlbi::Obse
   make_terms();
 }
 
-InterferometryLikelihood::InterferometryLikelihood(const InterferometryLikelihood& quiet, double alpha,
-                                                   double more_variance)
+InterferometryLikelihood::InterferometryLikelihood(const InterferometryLikelihood& quiet, const MoreNoise& more)
     : Likelihood(quiet.image_shape()),
       observation_(quiet.observation_),
       closures_(quiet.closures_),
@@ -113,55 +112,36 @@ InterferometryLikelihood::InterferometryLikelihood(const InterferometryLikelihoo
       black_(quiet.black_),
       softening_(quiet.softening_),
       A_(quiet.A_) {
-  auto& rows = observation_.visibilities;
-  std::vector<double> growth;  // of each SD
-  for (auto& row : rows) {
-    growth.push_back(std::sqrt(1 + more_variance / (row.sd * row.sd)));
-    row.sd *= growth.back();
-  }
-  const auto grow = [&](auto& list) {
-    for (auto& closure : list) {
-      double variance = 0;
-      for (size_t leg = 0; leg < closure.rows.size(); ++leg) {
-        closure.leg_sds[leg] *= growth[static_cast<size_t>(closure.rows[leg])];
-        variance += closure.leg_sds[leg] * closure.leg_sds[leg];
-      }
-      closure.sd = std::sqrt(variance);
-    }
-  };
-  grow(closures_.phases);
-  grow(closures_.amplitudes);
-  if (options_.position) options_.position->sd *= std::sqrt(alpha);
-  // The flux is the visibility of no baseline.
-  if (options_.flux) options_.flux->sd = std::sqrt(std::pow(options_.flux->sd, 2) + more_variance);
-  make_terms();
+  for (const auto& [weight, term, in_kernel] : quiet.terms_) terms_.push_back({weight, term->with(more), in_kernel});
+  if (quiet.kernel_) kernel_ = quiet.kernel_->with(more);
+  if (quiet.moments_.defined()) moments_ = quiet.moments_ / more.factor.sqrt();
 }
 
-std::shared_ptr<const Likelihood> InterferometryLikelihood::noisier(double alpha) const {
-  if (!(alpha > 1)) return nullptr;
+std::shared_ptr<const Likelihood> InterferometryLikelihood::noisier(const Tensor& alpha) const {
   double least = observation_.visibilities.front().sd;
   for (const auto& row : observation_.visibilities) least = std::min(least, row.sd);
-  return std::shared_ptr<const Likelihood>(new InterferometryLikelihood(*this, alpha, (alpha - 1) * least * least));
+  return std::shared_ptr<const Likelihood>(new InterferometryLikelihood(*this, {(alpha - 1) * (least * least), alpha}));
 }
 
 void InterferometryLikelihood::make_terms() {
   const auto& [closures, options, placement] = std::tie(closures_, options_, placement_);
   const auto rows = A_.rows();
+  const auto sds = sds_of(observation_);
   require_closures(observation_, closures, options);
   if (options.errors == ClosureErrors::diagonal && options.phase_law == PhaseLaw::cosine)
     kernel_ =
-        cuda_closures(closures, options.closure_phase, options.log_closure_amplitude, rows, softening_, placement);
+        cuda_closures(closures, sds, {options.closure_phase, options.log_closure_amplitude, softening_}, placement);
   const auto add = [this](double weight, TermPointer term, bool in_kernel = false) {
     terms_.push_back({weight, std::move(term), in_kernel});
   };
   if (options.closure_phase > 0) {
-    auto precision = precision_of(closures.phases, options.errors, placement);
+    auto precision = precision_of(closures.phases, sds, options.errors, placement);
     add(options.closure_phase,
         closure_phase_term(closures.phases, std::move(precision), options.phase_law, rows, placement),
         kernel_ != nullptr);
   }
   if (options.log_closure_amplitude > 0) {
-    auto precision = precision_of(closures.amplitudes, options.errors, placement);
+    auto precision = precision_of(closures.amplitudes, sds, options.errors, placement);
     add(options.log_closure_amplitude,
         log_closure_amplitude_term(closures.amplitudes, std::move(precision), rows, placement), kernel_ != nullptr);
   }
@@ -276,11 +256,10 @@ Tensor InterferometryLikelihood::model_amplitudes(const Tensor& x) const {
 Tensor InterferometryLikelihood::simulate(const Tensor& x, const Cursor& at) const {
   require_shape(x, image_shape(), "likelihood: image");
   const auto V = visibilities(x);
-  std::vector<double> sd;
-  for (const auto& row : observation_.visibilities) sd.push_back(row.sd);
   const auto clean = at::stack({V.re, V.im}, 2).transpose(0, 1).contiguous();  // [chains, m, 2]
   const auto noise = normal(at, Stream::measurement, clean);
-  return at::view_as_complex((clean + at::tensor(sd, clean.options()).unsqueeze(1) * noise).contiguous());
+  return at::view_as_complex(
+      (clean + at::tensor(sds_of(observation_), clean.options()).unsqueeze(1) * noise).contiguous());
 }
 
 std::shared_ptr<const Likelihood> InterferometryLikelihood::with_data(const Tensor& V) const {

@@ -65,7 +65,7 @@ class InterferometryLikelihood final : public Likelihood {
 
   /// The same variance is added to every visibility: coarse structure, seen by strong baselines whose noise is a share
   /// of them, keeps its say while the faintest are muted.
-  std::shared_ptr<const Likelihood> noisier(double alpha) const override;
+  std::shared_ptr<const Likelihood> noisier(const Tensor& alpha) const override;
 
   /// Visibilities with their thermal noise, complex [chains, m], Jy: all closures are formed from them.
   Tensor simulate(const Tensor& x, const Cursor& at) const override;
@@ -92,7 +92,8 @@ class InterferometryLikelihood final : public Likelihood {
   Tensor value_at(const ModelVisibilities& V, const Tensor& x) const;
   Tensor grad_at(const ModelVisibilities& V, const Tensor& x) const;
 
-  InterferometryLikelihood(const InterferometryLikelihood& quiet, double alpha, double more_variance);
+  /// Its g alone: the observation stays as it was measured.
+  InterferometryLikelihood(const InterferometryLikelihood& quiet, const MoreNoise& more);
   void make_terms();
   /// East and north of the light's centre in units of their SD, [chains, 2].
   Tensor off_centre(const Tensor& x) const;

@@ -25,9 +25,9 @@ Tensor values_of(const List& closures, const Placement& placement) {
       closures, [](const auto& closure) { return closure.value; }, placement);
 }
 
-Tensor inverse_variances(const vlbi::Observation& observation, const Placement& placement) {
+Tensor variances(const vlbi::Observation& observation, const Placement& placement) {
   return column(
-      observation.visibilities, [](const auto& row) { return 1 / (row.sd * row.sd); }, placement);
+      observation.visibilities, [](const auto& row) { return row.sd * row.sd; }, placement);
 }
 
 class ClosurePhaseTerm final : public InterferometryTerm {
@@ -50,6 +50,12 @@ class ClosurePhaseTerm final : public InterferometryTerm {
 
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
     add(pull.phase, sums_.over_closures(weight * slope(difference(V))));
+  }
+
+  TermPointer with(const MoreNoise& more) const override {
+    auto noisier = std::make_unique<ClosurePhaseTerm>(*this);
+    noisier->precision_ = precision_.with(more);
+    return noisier;
   }
 
  private:
@@ -85,6 +91,11 @@ class LogClosureAmplitudeTerm final : public InterferometryTerm {
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
     add(pull.log_amplitude, sums_.over_closures(weight * precision_.times(difference(V))));
   }
+  TermPointer with(const MoreNoise& more) const override {
+    auto noisier = std::make_unique<LogClosureAmplitudeTerm>(*this);
+    noisier->precision_ = precision_.with(more);
+    return noisier;
+  }
 
  private:
   Tensor difference(const ModelVisibilities& V) const { return sums_.over_legs(0.5 * V.square().log()) - y_; }
@@ -98,53 +109,71 @@ class AmplitudeTerm final : public InterferometryTerm {
  public:
   AmplitudeTerm(const vlbi::Observation& observation, const std::vector<double>& amplitudes, const Placement& placement)
       : InterferometryTerm("amplitude", static_cast<int64_t>(observation.visibilities.size())),
-        precision_(inverse_variances(observation, placement)),
+        variance_(variances(observation, placement)),
         a_(place(at::tensor(amplitudes, at::kDouble).unsqueeze(1), placement)) {}
   Tensor energy(const ModelVisibilities& V) const override {
-    return 0.5 * (precision_ * (V.square().sqrt() - a_).square()).sum(0);
+    return 0.5 * ((V.square().sqrt() - a_).square() / variance_).sum(0);
   }
   /// d|V| = |V| d log|V|.
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
     const auto size = V.square().sqrt();
-    add(pull.log_amplitude, weight * precision_ * (size - a_) * size);
+    add(pull.log_amplitude, weight * (size - a_) * size / variance_);
+  }
+  TermPointer with(const MoreNoise& more) const override {
+    auto noisier = std::make_unique<AmplitudeTerm>(*this);
+    noisier->variance_ = variance_ + more.variance;
+    return noisier;
   }
 
  private:
-  Tensor precision_, a_;
+  Tensor variance_, a_;
 };
 
 class VisibilityTerm final : public InterferometryTerm {
  public:
   VisibilityTerm(const vlbi::Observation& observation, const Placement& placement)
       : InterferometryTerm("visibility", 2 * static_cast<int64_t>(observation.visibilities.size())),
-        precision_(inverse_variances(observation, placement)) {
+        variance_(variances(observation, placement)) {
     re_ = column(
         observation.visibilities, [](const auto& row) { return row.value.real(); }, placement);
     im_ = column(
         observation.visibilities, [](const auto& row) { return row.value.imag(); }, placement);
   }
   Tensor energy(const ModelVisibilities& V) const override {
-    return 0.5 * (precision_ * ((V.re - re_).square() + (V.im - im_).square())).sum(0);
+    return 0.5 * (((V.re - re_).square() + (V.im - im_).square()) / variance_).sum(0);
   }
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
-    add(pull.re, weight * precision_ * (V.re - re_));
-    add(pull.im, weight * precision_ * (V.im - im_));
+    add(pull.re, weight * (V.re - re_) / variance_);
+    add(pull.im, weight * (V.im - im_) / variance_);
+  }
+  TermPointer with(const MoreNoise& more) const override {
+    auto noisier = std::make_unique<VisibilityTerm>(*this);
+    noisier->variance_ = variance_ + more.variance;
+    return noisier;
   }
 
  private:
-  Tensor precision_, re_, im_;
+  Tensor variance_, re_, im_;
 };
 
 class FluxTerm final : public InterferometryTerm {
  public:
-  FluxTerm(double flux, double sd) : InterferometryTerm("flux", 1), flux_(flux), precision_(1 / (sd * sd)) {}
-  Tensor energy(const ModelVisibilities& V) const override { return 0.5 * precision_ * (V.flux - flux_).square(); }
+  FluxTerm(double flux, double sd)
+      : InterferometryTerm("flux", 1), flux_(flux), variance_(at::scalar_tensor(sd * sd, at::kDouble)) {}
+  Tensor energy(const ModelVisibilities& V) const override { return 0.5 * (V.flux - flux_).square() / variance_; }
   void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const override {
-    add(pull.flux, weight * precision_ * (V.flux - flux_));
+    add(pull.flux, weight * (V.flux - flux_) / variance_);
+  }
+  /// The flux is the visibility of no baseline.
+  TermPointer with(const MoreNoise& more) const override {
+    auto noisier = std::make_unique<FluxTerm>(*this);
+    noisier->variance_ = variance_ + more.variance;
+    return noisier;
   }
 
  private:
-  double flux_, precision_;
+  double flux_;
+  Tensor variance_;
 };
 
 }  // namespace

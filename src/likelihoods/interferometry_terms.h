@@ -45,6 +45,8 @@ class InterferometryTerm {
   /// -log of the data's density up to a constant, [chains]; with all weights 1.
   virtual Tensor energy(const ModelVisibilities& V) const = 0;
   virtual void add_pull(const ModelVisibilities& V, double weight, Pull& pull) const = 0;
+  /// The same data with more noise.
+  virtual std::unique_ptr<const InterferometryTerm> with(const MoreNoise& more) const = 0;
 
   const std::string& name() const { return name_; }
   /// Real numbers.

@@ -71,7 +71,8 @@ std::shared_ptr<const Likelihood> make_likelihood(Settings settings, const Shape
   else
     likelihood = find_named(likelihood_entries(), kind)->make(settings, image_shape, placement, purpose);
   if (settings.has("clip_gradient"))
-    likelihood = std::make_shared<ClippedLikelihood>(likelihood, settings.number("clip_gradient", positive));
+    likelihood = std::make_shared<ClippedLikelihood>(
+        likelihood, at::scalar_tensor(settings.number("clip_gradient", positive), at::kDouble));
   return likelihood;
 }
 

@@ -41,8 +41,9 @@ class Likelihood {
   virtual std::vector<Misfit> misfit(const Tensor& x) const = 0;
 
   /// The same data with more noise, for annealing: of the stiffest datum alpha times the variance. Nothing where all
-  /// data have the same noise, for then it is g / alpha.
-  virtual std::shared_ptr<const Likelihood> noisier(double /*alpha*/) const { return nullptr; }
+  /// data have the same noise, for then it is g / alpha. `alpha` is 0-dimensional, float64, of the host or in a
+  /// device's memory, which is not waited for.
+  virtual std::shared_ptr<const Likelihood> noisier(const Tensor& /*alpha*/) const { return nullptr; }
 
   /// False where there is nothing to explain, so that the posterior is the prior.
   virtual bool has_data() const { return true; }

@@ -85,8 +85,12 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
     check(cuda::norm_backward(shape, x.data_ptr(), dy.data_ptr(), floats(weight), floats(bias), floats(film),
                               statistics.data_ptr<float>(), partial.data_ptr<float>(), sums.data_ptr<float>(),
                               dx.data_ptr(), c10::cuda::getCurrentCUDAStream().stream()));
-    const auto d_shift = sums.select(2, 0), d_gain = sums.select(2, 1);
     Tensor d_weight, d_bias, d_film;
+    // Of a prior only the image's derivative is asked for.
+    const bool of_parameters =
+        context->needs_input_grad(1) || context->needs_input_grad(2) || context->needs_input_grad(3);
+    if (!of_parameters) return {dx, d_weight, d_bias, d_film, Tensor(), Tensor(), Tensor()};
+    const auto d_shift = sums.select(2, 0), d_gain = sums.select(2, 1);
     if (film.numel() > 0) {
       const auto factor = 1 + film.narrow(1, 0, x.size(1));
       d_weight = (d_gain * factor).sum(0);

@@ -126,8 +126,12 @@ Tensor NetworkScore::do_score(const Tensor& x, double sigma, const Cursor& /*at*
   return score_at(x, same_for_all(x, sigma));
 }
 
+Tensor NetworkScore::same_for_all(const Tensor& x, const Tensor& sigma) const {
+  return (scale_ * sigma).to(at::kFloat).expand({x.size(0)});
+}
+
 Tensor NetworkScore::do_score_held(const Tensor& x, const Tensor& sigma) const {
-  return score_at(x, (scale_ * sigma).to(at::kFloat).expand({x.size(0)}));
+  return score_at(x, same_for_all(x, sigma));
 }
 
 Tensor NetworkScore::denoise_at(const Tensor& x, const Tensor& sigmas) const {
@@ -137,6 +141,10 @@ Tensor NetworkScore::denoise_at(const Tensor& x, const Tensor& sigmas) const {
 }
 
 Tensor NetworkScore::do_denoise(const Tensor& x, double sigma, const Cursor& /*at*/) const {
+  return denoise_at(x, same_for_all(x, sigma));
+}
+
+Tensor NetworkScore::do_denoise_held(const Tensor& x, const Tensor& sigma) const {
   return denoise_at(x, same_for_all(x, sigma));
 }
 

@@ -42,6 +42,7 @@ class NetworkScore : public Score {
   Tensor do_score(const Tensor& x, double sigma, const Cursor& at) const override;
   Tensor do_score_held(const Tensor& x, const Tensor& sigma) const override;
   Tensor do_denoise(const Tensor& x, double sigma, const Cursor& at) const override;
+  Tensor do_denoise_held(const Tensor& x, const Tensor& sigma) const override;
   /// In one evaluation.
   Tensor do_denoise_each(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at) const override;
   /// What the network is given: the image in its own range, float32, with its sigma and label.
@@ -51,6 +52,7 @@ class NetworkScore : public Score {
   /// `sigmas`: [chains], float32, in the network's own range.
   Given given(const Tensor& x, const Tensor& sigmas) const;
   Tensor same_for_all(const Tensor& x, double sigma) const;
+  Tensor same_for_all(const Tensor& x, const Tensor& sigma) const;
   Tensor score_at(const Tensor& x, const Tensor& sigmas) const;
   Tensor denoise_at(const Tensor& x, const Tensor& sigmas) const;
 

@@ -67,6 +67,11 @@ DenoiseVjp Score::denoise_vjp(const Tensor& x, double sigma, const Cursor& at) c
   return with_vjp(x, [&](const Tensor& from) { return do_denoise(from, sigma, at); });
 }
 
+DenoiseVjp Score::denoise_vjp_held(const Tensor& x, const Tensor& sigma) const {
+  require_shape(x, image_shape_, "prior: image");
+  return with_vjp(x, [&](const Tensor& from) { return do_denoise_held(from, sigma); });
+}
+
 DenoiseVjp Score::denoise_vjp(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at) const {
   require_shape(x, image_shape_, "prior: image");
   if (static_cast<int64_t>(sigmas.size()) != x.size(0))
@@ -95,6 +100,10 @@ std::optional<double> Score::pixel_width() const {
 
 Tensor Score::do_denoise(const Tensor& x, double sigma, const Cursor& at) const {
   return x + sigma * sigma * do_score(x, sigma, at);
+}
+
+Tensor Score::do_denoise_held(const Tensor& x, const Tensor& sigma) const {
+  return x + sigma * sigma * do_score_held(x, sigma);
 }
 
 std::shared_ptr<const Score> make_prior(Settings settings, const Placement& placement) {

@@ -48,6 +48,7 @@ class Score {
 
   /// The same and what its derivative needs, from one evaluation; vjp may be called once.
   DenoiseVjp denoise_vjp(const Tensor& x, double sigma, const Cursor& at = {}) const;
+  DenoiseVjp denoise_vjp_held(const Tensor& x, const Tensor& sigma) const;  ///< as score_held
   /// With a level of its own for every chain.
   DenoiseVjp denoise_vjp(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at = {}) const;
 
@@ -81,6 +82,7 @@ class Score {
   virtual Tensor do_score_held(const Tensor& x, const Tensor& sigma) const;
   /// Default: Tweedie's formula x + sigma^2 S(x, sigma).
   virtual Tensor do_denoise(const Tensor& x, double sigma, const Cursor& at) const;
+  virtual Tensor do_denoise_held(const Tensor& x, const Tensor& sigma) const;
   /// Default: neighbours at one level together, level by level.
   virtual Tensor do_denoise_each(const Tensor& x, const std::vector<double>& sigmas, const Cursor& at) const;
 

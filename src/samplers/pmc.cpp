@@ -69,8 +69,6 @@ void AnnealedPmc::carry(const Tensor& x, const StepNumbers& numbers, ChainState&
 
 std::optional<std::string> AnnealedPmc::obstacle(int64_t k) const {
   if (couples_chains() && !settled(k)) return "the chains are weighed and resampled (resample)";
-  if (options_.added_noise) return "the likelihood changes with the annealing (tempering: added)";
-  if (keeps_layers() && !settled(k)) return "the step differentiates through the network (chain_rule)";
   return CapturableSampler::obstacle(k);
 }
 
@@ -84,7 +82,9 @@ AnnealedPmc::Drift AnnealedPmc::drift(const Tensor& x, const StepScalars& number
   const bool is_settled = settled(at.k);
   const auto variance = numbers.sigma * numbers.sigma;
   if (keeps_layers() && !is_settled) {
-    const auto [denoised, vjp] = posterior().prior->denoise_vjp(x, numbers.known.value().sigma, at);
+    const auto& prior = *posterior().prior;
+    const auto [denoised, vjp] =
+        numbers.known ? prior.denoise_vjp(x, numbers.known->sigma, at) : prior.denoise_vjp_held(x, numbers.sigma);
     return {vjp(data_pull(denoised, numbers)), (denoised - x) / variance};
   }
   if (options_.denoised && !is_settled) {
@@ -99,10 +99,8 @@ AnnealedPmc::Drift AnnealedPmc::drift(const Tensor& x, const StepScalars& number
 /// alpha grad g_alpha, where g_alpha is what the data say at this level: g / alpha, or g with more noise.
 Tensor AnnealedPmc::data_pull(const Tensor& x, const StepScalars& numbers) const {
   const auto& g = posterior().likelihood;
-  if (!options_.added_noise) return g->grad(x);
-  const double alpha = numbers.known.value().alpha;
-  if (noisier_.first != alpha) noisier_ = {alpha, g->noisier(alpha)};
-  return noisier_.second ? alpha * noisier_.second->grad(x) : g->grad(x);
+  const auto noisier = options_.added_noise ? g->noisier(numbers.alpha) : nullptr;
+  return noisier ? numbers.alpha * noisier->grad(x) : g->grad(x);
 }
 
 /// Algorithm 2. Its drift gamma (-grad g + alpha_k S) is a step of length gamma alpha_k for the posterior in which g is
@@ -125,7 +123,7 @@ StepInfo AnnealedPmc::step(ChainState& state) const {
 Tensor AnnealedPmc::energy(const Tensor& x, double alpha) const {
   const auto& g = posterior().likelihood;
   if (!options_.added_noise) return g->value(x) / alpha;
-  const auto noisier = g->noisier(alpha);
+  const auto noisier = g->noisier(at::scalar_tensor(alpha, at::kDouble));
   return noisier ? noisier->value(x) : g->value(x);
 }
 

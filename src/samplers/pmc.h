@@ -82,8 +82,6 @@ class AnnealedPmc final : public CapturableSampler {
 
   Options options_;
   Annealing settled_;
-  /// Of the last alpha that was asked for.
-  mutable std::pair<double, std::shared_ptr<const Likelihood>> noisier_{1, nullptr};
 };
 
 }  // namespace penumbra

@@ -7,8 +7,10 @@
 #include "io/npy.h"
 #include "run/chain_run.h"
 #include "support/message.h"
+#include "support/observation_archive.h"
 #include "support/paths.h"
 #include "support/program.h"
+#include "vlbi/golden.h"
 
 namespace penumbra::app {
 namespace {
@@ -105,6 +107,28 @@ TEST(Defaults, TheResolvedConfigurationIsComplete) {
   const auto again = load(problem.resolved);
   EXPECT_EQ(again.resolved, problem.resolved);
   EXPECT_TRUE(again.derived.empty());
+}
+
+/// Data whose noise differs: short steps that add up.
+TEST(Defaults, AnInterferometersStepsHaveMomentum) {
+  const auto folder = test::scratch();
+  auto observation = test::synthetic_observation(5, 3);
+  observation.visibilities.front().sd *= 0.5;
+  test::write_npz(folder / "o.npz", test::columns_of(observation));
+  const auto config =
+      fmt::format("prior: {{kind: random_field, side: 16}}\nlikelihood: {{kind: interferometry, data: {}, fov: 60}}\n",
+                  (folder / "o.npz").string());
+  const auto problem = load(config);
+  EXPECT_TRUE(contains(problem.resolved, "tempering: added"));
+  EXPECT_EQ(derived(problem, "momentum"), 0.9);
+  EXPECT_EQ(problem.sampler->momentum(), 0.9);
+  EXPECT_NEAR(derived(problem, "pull"), 0.02, 1e-12);
+  EXPECT_EQ(load(problem.resolved).resolved, problem.resolved);
+  // A step and what momentum makes of it go as far, whichever is given.
+  EXPECT_NEAR(derived(load(config, {"sampler.momentum=0.5"}), "pull"), 0.1, 1e-12);
+  EXPECT_NEAR(derived(load(config, {"sampler.pull=0.05"}), "momentum"), 0.75, 1e-12);
+  EXPECT_EQ(derived(load(config, {"sampler.pull=0.3"}), "momentum"), 0);
+  EXPECT_EQ(load(config, {"sampler.tempering=scaled"}).sampler->momentum(), 0);
 }
 
 /// Mean and SD of the chains' records against the exact posterior.

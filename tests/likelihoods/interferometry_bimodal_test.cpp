@@ -67,11 +67,12 @@ TEST_F(Bimodal, OptimaFromBothMeans) {
   const auto A = vlbi::dft_matrix(observation, {64, 64, pixel * vlbi::microarcsecond, vlbi::Pulse::triangle});
   const auto AF = A.matmul(prior.factor), flux_of_F = prior.factor.sum(0);
   const auto m = A.size(0) / 2;
+  const auto precision = [sds = sds_of(observation)](const auto& of) {
+    return ClosurePrecision::diagonal(closure_variances(of, sds, {}));
+  };
   std::vector<TermPointer> terms;
-  terms.push_back(
-      closure_phase_term(closures.phases, ClosurePrecision::diagonal(closures.phases, {}), PhaseLaw::cosine, m, {}));
-  terms.push_back(
-      log_closure_amplitude_term(closures.amplitudes, ClosurePrecision::diagonal(closures.amplitudes, {}), m, {}));
+  terms.push_back(closure_phase_term(closures.phases, precision(closures.phases), PhaseLaw::cosine, m, {}));
+  terms.push_back(log_closure_amplitude_term(closures.amplitudes, precision(closures.amplitudes), m, {}));
   terms.push_back(flux_term(2, 0.05));
 
   const auto both = likelihood(true);

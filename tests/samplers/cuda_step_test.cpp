@@ -91,6 +91,26 @@ TEST_F(CudaStep, RecordedIsThePlainStep) {
                            1e-5);
 }
 
+/// What is derived for an interferometer: through the network, with data whose noise is annealed, and momentum.
+TEST_F(CudaStep, RecordedIsThePlainStepThroughTheNetworkAndTheLevelsOfTheData) {
+  auto posterior = test::small_posterior(test::small_network(at::kCUDA, Compute::float32), at::kCUDA);
+  const auto schedule = std::make_shared<GeometricSchedule>(
+      GeometricSchedule::Options{.sigma_0 = 1, .sigma_min = 0.1, .xi = 0.8, .alpha_0 = 9});
+  for (const bool closures : {false, true}) {
+    if (closures) posterior.likelihood = test::small_closures(posterior.image_shape(), at::kCUDA);
+    expect_recorded_is_plain(AnnealedPmc(posterior, 3,
+                                         {.discretization = Discretization::pnp,
+                                          .gamma = closures ? 1e-6 : 1e-4,
+                                          .schedule = schedule,
+                                          .warm = true,
+                                          .denoised = true,
+                                          .added_noise = closures,
+                                          .chain_rule = true,
+                                          .momentum = 0.8}),
+                             1e-5);
+  }
+}
+
 TEST_F(CudaStep, StatesAreNotOverwrittenByTheNextStep) {
   const auto posterior = test::small_posterior(test::small_network(at::kCUDA, Compute::bfloat16), at::kCUDA);
   const Pmc sampler(posterior, 3, {.gamma = 1e-3, .sigma = 0.2});

@@ -162,10 +162,11 @@ TEST_F(StepTest, ByTheChainRuleTheGradientIsThatOfTheDenoisedImagesMisfit) {
 /// A likelihood that has its own answer to more noise: here g_alpha = g / (10 + alpha).
 class Noisier final : public Likelihood {
  public:
-  Noisier(std::shared_ptr<const Likelihood> g, double scale) : Likelihood(g->image_shape()), g_(g), scale_(scale) {}
+  Noisier(std::shared_ptr<const Likelihood> g, const Tensor& scale)
+      : Likelihood(g->image_shape()), g_(g), scale_(scale) {}
   std::vector<Misfit> misfit(const Tensor& x) const override { return g_->misfit(x); }
   Tensor simulate(const Tensor& x, const Cursor& at) const override { return g_->simulate(x, at); }
-  std::shared_ptr<const Likelihood> noisier(double alpha) const override {
+  std::shared_ptr<const Likelihood> noisier(const Tensor& alpha) const override {
     return std::make_shared<Noisier>(g_, 1 / (10 + alpha));
   }
 
@@ -174,12 +175,12 @@ class Noisier final : public Likelihood {
   Tensor do_grad(const Tensor& x) const override { return scale_ * g_->grad(x); }
 
   std::shared_ptr<const Likelihood> g_;
-  double scale_;
+  Tensor scale_;
 };
 
 TEST_F(StepTest, AddedNoiseTakesTheDataAsTheLikelihoodWouldHaveThemWithMoreNoise) {
   const double sigma = 3 * std::pow(0.9, 11), alpha = 2 * sigma * sigma, gamma = 0.03;
-  posterior.likelihood = std::make_shared<Noisier>(likelihood, 1);
+  posterior.likelihood = std::make_shared<Noisier>(likelihood, at::ones({}));
   const auto expected =
       x - gamma * (alpha / (10 + alpha) * grad_g(x) - alpha * score(x, sigma)) + std::sqrt(2 * gamma) * z();
   expect_same(step("apmc-red",

@@ -5,9 +5,11 @@
 
 #include "core/named.h"
 #include "likelihoods/gaussian.h"
+#include "likelihoods/interferometry.h"
 #include "priors/network.h"
 #include "samplers/posterior.h"
 #include "support/random_weights.h"
+#include "vlbi/golden.h"
 
 namespace penumbra::test {
 
@@ -46,6 +48,20 @@ inline Posterior small_posterior(const std::shared_ptr<const Score>& prior, cons
   std::shared_ptr<const ForwardModel> A =
       find_named(forward_model_entries(), "inpainting")->make(settings, prior->image_shape(), {at::kFloat, device});
   return {std::make_shared<GaussianLikelihood>(A, A->apply(small_images(1, device))[0], 0.1), prior};
+}
+
+/// Closures of five stations, of noise that differs from one to the next.
+inline std::shared_ptr<const Likelihood> small_closures(const Shape& image, const at::Device& device) {
+  auto observation = synthetic_observation(5, 3);
+  for (size_t k = 0; k < observation.visibilities.size(); ++k)
+    observation.visibilities[k].sd *= 1 + 0.1 * static_cast<double>(k % 7);
+  const InterferometryOptions options{.grid = {image[1], image[2], 4 * vlbi::microarcsecond, vlbi::Pulse::triangle},
+                                      .closure_phase = 1,
+                                      .log_closure_amplitude = 1,
+                                      .flux = InterferometryOptions::Flux{1, 30, 5},
+                                      .position = InterferometryOptions::Position{1, 1e-10, 30}};
+  return std::make_shared<InterferometryLikelihood>(image, observation, vlbi::form_closures(observation), options,
+                                                    Placement{at::kFloat, device});
 }
 
 }  // namespace penumbra::test

@@ -21,12 +21,14 @@ class CoordinateLikelihood final : public Likelihood {
     flux_ = options.jy_per_unit * columns.sum(0), flux_offset_ = options.jy_per_unit * middle.sum();
     const auto rows = static_cast<int64_t>(data.observation.visibilities.size());
     const Placement exact{at::kDouble, at::kCPU};
+    const auto precision = [&, sds = sds_of(data.observation)](const auto& closures) {
+      return ClosurePrecision::diagonal(closure_variances(closures, sds, exact));
+    };
+    const auto& [phases, amplitudes] = data.closures;
     if (options.closure_phase > 0)
-      terms_.push_back(closure_phase_term(data.closures.phases, ClosurePrecision::diagonal(data.closures.phases, exact),
-                                          options.phase_law, rows, exact));
+      terms_.push_back(closure_phase_term(phases, precision(phases), options.phase_law, rows, exact));
     if (options.log_closure_amplitude > 0)
-      terms_.push_back(log_closure_amplitude_term(
-          data.closures.amplitudes, ClosurePrecision::diagonal(data.closures.amplitudes, exact), rows, exact));
+      terms_.push_back(log_closure_amplitude_term(amplitudes, precision(amplitudes), rows, exact));
     if (options.flux) terms_.push_back(flux_term(options.flux->value, options.flux->sd));
   }
 

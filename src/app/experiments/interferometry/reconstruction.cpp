@@ -16,6 +16,7 @@
 #include "diagnostics/ring.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "run/graph_step.h"
 
 namespace penumbra::app::interferometry {
 namespace {
@@ -139,11 +140,12 @@ Sampled sample(const linear::Prepared& prepared, const std::shared_ptr<const Sco
   const auto chains = result.chains = prepared.entry->random ? options.chains : 1;
   const auto group = chains_at_once(*prepared.sampler, chains, options.placement);
   std::vector<Tensor> all, last;
+  GraphStep step(*prepared.sampler);
   for (int64_t first = 0; first < chains; first += group) {
     const auto count = std::min(group, chains - first);
     auto state = initial_state(prepared.start, *prior, options.seed, first, count, options.placement);
     while (state.k < prepared.steps) {
-      prepared.sampler->step(state);
+      step(state);
       on_step(first * prepared.steps + state.k * count, chains * prepared.steps);
       if (records(*prepared.entry, state.k, prepared.steps))
         all.push_back(prepared.sampler->image(state).to(at::kCPU, at::kDouble));
