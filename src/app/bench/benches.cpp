@@ -27,7 +27,7 @@ void add_score(BenchTable& table, const BenchOptions& options, const NetworkScor
   table.add({"network", timing, gflop(options, prior)});
 }
 
-/// As the iterations beside it: recorded, where they can be, with its level in device memory.
+/// As an iteration evaluates it: recorded, where that can be, with its level in device memory.
 void add_recorded_score(BenchTable& table, const BenchOptions& options, const NetworkScore& prior, const Tensor& x) {
   if (!x.is_cuda()) return add_score(table, options, prior, x);
   const auto sigma = at::full({}, bench_sigma, x.options().dtype(at::kDouble));
@@ -86,7 +86,7 @@ void bench_network_alone(const BenchOptions& options, const at::Device& device) 
   const Placement placement{at::kFloat, device};
   const auto prior = bench_network(options, placement);
   BenchTable table("network", options, *prior, device);
-  add_score(table, options, *prior, bench_images(*prior, options.batch, placement));
+  add_recorded_score(table, options, *prior, bench_images(*prior, options.batch, placement));
   table.print();
 }
 
