@@ -9,8 +9,12 @@ list(REMOVE_ITEM app_sources ${app_main})
 add_library(penumbra_app STATIC ${app_sources} ${commands} ${experiments})
 penumbra_unity(penumbra_app)
 target_link_libraries(penumbra_app PUBLIC penumbra CLI11::CLI11)
-# Nothing here is a hot loop: half a minute more of optimisation would buy nothing.
-target_compile_options(penumbra_app PRIVATE -Wall -Wextra $<$<CONFIG:Release>:-O1>)
+# Nothing here is a hot loop: half a minute more of optimisation would buy nothing. From GCC 13 on, what is precompiled with
+# -O3 is refused with -O1 unless both say this of loops.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-munroll-only-small-loops PENUMBRA_UNROLLS_SMALL_LOOPS)
+target_compile_options(penumbra_app PRIVATE -Wall -Wextra
+                       $<$<CONFIG:Release>:-O1 $<$<BOOL:${PENUMBRA_UNROLLS_SMALL_LOOPS}>:-munroll-only-small-loops>>)
 target_compile_definitions(penumbra_app PRIVATE PENUMBRA_VERSION="${PROJECT_VERSION}")
 target_precompile_headers(penumbra_app REUSE_FROM penumbra)
 
