@@ -112,14 +112,14 @@ class Deriver {
   }
 
   /// A step and what momentum makes of it later move x by pull / (1 - momentum) of the denoiser's correction. Short
-  /// steps with much momentum go as far, and as the prior's weight follows pull, they hear more of the data on the way.
+  /// steps with much momentum go as far at the same weight of the prior, with less error of the step.
   void reach(bool own) {
     const bool added = sampler_.text("tempering", "scaled") == "added";
     if (!own && added) need("momentum", [&] { return share_of_a_step(); });
-    const double momentum = given("momentum") ? sampler_.number("momentum", shares_of_a_step) : 0;
+    if (given("momentum")) momentum_ = sampler_.number("momentum", shares_of_a_step);
     if (!own || given("pull"))
       need("pull", [&] {
-        return Found{annealed_pull * (1 - momentum),
+        return Found{annealed_pull * (1 - momentum_),
                      "a fifth of the denoiser's correction, at most, in a step and what momentum makes of it"};
       });
   }
@@ -281,7 +281,7 @@ class Deriver {
   }
 
   Found share_of_a_step() {
-    if (!given("pull")) return {annealed_momentum, "short steps that add up hear more of the data at every level"};
+    if (!given("pull")) return {annealed_momentum, "short steps that add up: less error of the step"};
     return {std::clamp(1 - read("pull") / annealed_pull, shares_of_a_step.low, shares_of_a_step.high),
             "1 - pull / 0.2: steps add up to a fifth of the denoiser's correction"};
   }
@@ -289,10 +289,11 @@ class Deriver {
   /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.
   Found first_weight() {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
-    const double wanted = read("pull") / read("step_size"), most = 1 / (sigma_min * sigma_min);
+    const double reach = read("pull") / (1 - momentum_), wanted = reach / read("step_size");
+    const double most = 1 / (sigma_min * sigma_min);
     if (wanted >= most) return {round_down(most), "1 / sigma_min^2: the weight ends at one"};
     return {std::max(wanted, 1 / (sigma_0 * sigma_0)),
-            "pull / step_size: early steps take that share of the denoiser's correction"};
+            "pull / (1 - momentum) / step_size: the prior has the same weight whatever the momentum"};
   }
 
   /// Always asked for, so that the resolved configuration has one order.
@@ -343,6 +344,7 @@ class Deriver {
   const Posterior& posterior_;
   std::optional<double> width_, L_g_;
   bool through_denoiser_ = false;
+  double momentum_ = 0;
   std::vector<Derived> derived_;
 };
 

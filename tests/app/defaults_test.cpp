@@ -128,6 +128,13 @@ TEST(Defaults, AnInterferometersStepsHaveMomentum) {
   EXPECT_NEAR(derived(load(config, {"sampler.momentum=0.5"}), "pull"), 0.1, 1e-12);
   EXPECT_NEAR(derived(load(config, {"sampler.pull=0.05"}), "momentum"), 0.75, 1e-12);
   EXPECT_EQ(derived(load(config, {"sampler.pull=0.3"}), "momentum"), 0);
+  // The prior's weight is that of the way they go together.
+  const auto weight = [&](const std::string& option) {
+    const auto problem = load(config, {option, "sampler.step_size=1e-4"});
+    return derived(problem, "schedule.alpha_0");
+  };
+  for (const auto* option : {"sampler.momentum=0.9", "sampler.momentum=0", "sampler.pull=0.05"})
+    EXPECT_NEAR(weight(option), 0.2 / 1e-4, 1) << option;
   EXPECT_EQ(load(config, {"sampler.tempering=scaled"}).sampler->momentum(), 0);
 }
 
