@@ -289,8 +289,7 @@ class Deriver {
   /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.
   Found first_weight() {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
-    const double reach = read("pull") / (1 - momentum_), wanted = reach / read("step_size");
-    const double most = 1 / (sigma_min * sigma_min);
+    const double wanted = read("pull") / (1 - momentum_) / read("step_size"), most = 1 / (sigma_min * sigma_min);
     if (wanted >= most) return {round_down(most), "1 / sigma_min^2: the weight ends at one"};
     return {std::max(wanted, 1 / (sigma_0 * sigma_0)),
             "pull / (1 - momentum) / step_size: the prior has the same weight whatever the momentum"};
