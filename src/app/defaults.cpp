@@ -10,6 +10,7 @@
 #include "app/denoiser_curvature.h"
 #include "samplers/mala.h"
 #include "samplers/pmc.h"
+#include "samplers/schedule.h"
 #include "theory/bounds.h"
 #include "theory/lipschitz.h"
 
@@ -108,7 +109,14 @@ class Deriver {
       need("schedule.xi", [&] { return decay(); });
     else
       need("schedule.anneal_steps", [&] { return Found{annealing_share * read("steps"), annealing_in_words()}; });
-    if (!own) need("schedule.alpha_0", [&] { return first_weight(); });
+    if (!own) weigh_the_prior();
+  }
+
+  /// Where data are annealed by added noise. Else the weight is what a step may take.
+  void weigh_the_prior() {
+    if (given("prior_weight") || sampler_.text("tempering", "scaled") == "added")
+      need("prior_weight", [&] { return Found{read("pull") / (1 - momentum_), "pull / (1 - momentum)"}; });
+    need("schedule.alpha_0", [&] { return first_weight(); });
   }
 
   /// A step and what momentum makes of it later move x by pull / (1 - momentum) of the denoiser's correction. Short
@@ -286,10 +294,13 @@ class Deriver {
             "1 - pull / 0.2: steps add up to a fifth of the denoiser's correction"};
   }
 
-  /// gamma alpha_k / sigma_k^2 = gamma alpha_0 while alpha_k is above 1.
+  /// gamma alpha_k / sigma_k^2 = gamma alpha_0 at sigma_0.
   Found first_weight() {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
-    const double wanted = read("pull") / (1 - momentum_) / read("step_size"), most = 1 / (sigma_min * sigma_min);
+    const double weight = given("prior_weight") ? read("prior_weight") : read("pull") / (1 - momentum_);
+    const double power = sampler_.section("schedule").number("alpha_power", 2, {1, 4});
+    const double wanted = weight / read("step_size");
+    const double most = 1 / PriorWeight{1, power, sigma_0}.unbounded(sigma_min);
     if (wanted >= most) return {round_down(most), "1 / sigma_min^2: the weight ends at one"};
     return {std::max(wanted, 1 / (sigma_0 * sigma_0)),
             "pull / (1 - momentum) / step_size: the prior has the same weight whatever the momentum"};

@@ -8,10 +8,17 @@
 
 namespace penumbra {
 
+double PriorWeight::unbounded(double sigma) const {
+  const double papers = alpha_0 * sigma * sigma;
+  return power == 2 ? papers : papers * std::pow(sigma / sigma_0, power - 2);
+}
+
+double PriorWeight::at(double sigma) const { return std::max(unbounded(sigma), 1.0); }
+
 Annealing GeometricSchedule::at(int64_t k) const {
-  const auto [sigma_0, sigma_min, xi, alpha_0] = options_;
+  const auto [sigma_0, sigma_min, xi, alpha_0, alpha_power] = options_;
   const double sigma = std::max(sigma_0 * std::pow(xi, static_cast<double>(k)), sigma_min);
-  return {sigma, std::max(alpha_0 * sigma * sigma, 1.0)};
+  return {sigma, PriorWeight{alpha_0, alpha_power, sigma_0}.at(sigma)};
 }
 
 namespace {
@@ -20,16 +27,17 @@ namespace {
 class PowerSchedule final : public Schedule {
  public:
   struct Options {
-    double sigma_0, sigma_min, rho, alpha_0;
+    double sigma_0, sigma_min, rho;
+    PriorWeight weight;
     int64_t anneal_steps;
   };
   explicit PowerSchedule(Options options) : options_(options) {}
   Annealing at(int64_t k) const override {
-    const auto& [sigma_0, sigma_min, rho, alpha_0, anneal_steps] = options_;
+    const auto& [sigma_0, sigma_min, rho, weight, anneal_steps] = options_;
     const double t = std::min(1.0, static_cast<double>(k) / static_cast<double>(anneal_steps));
     const double high = std::pow(sigma_0, 1 / rho), low = std::pow(sigma_min, 1 / rho);
     const double sigma = t == 1 ? sigma_min : std::pow(high + t * (low - high), rho);
-    return {sigma, std::max(alpha_0 * sigma * sigma, 1.0)};
+    return {sigma, weight.at(sigma)};
   }
 
  private:
@@ -37,16 +45,19 @@ class PowerSchedule final : public Schedule {
 };
 
 /// "always alpha_0 <= 1/sigma_min^2", so that the weight ends at one (erratum E3); the paper's own 2-D test breaks it.
-double alpha_setting(Settings& settings, double sigma_min) {
-  const double alpha_0 = settings.number("alpha_0", sigma_min > 0 ? 1 / (sigma_min * sigma_min) : 1.0, positive);
-  const bool ends_at_one = alpha_0 * sigma_min * sigma_min <= 1 + 1e-9;
+PriorWeight weight_setting(Settings& settings, double sigma_0, double sigma_min) {
+  PriorWeight weight{.sigma_0 = sigma_0};
+  weight.power = settings.number("alpha_power", 2, {1, 4});
+  const double most = sigma_min > 0 ? 1 / PriorWeight{1, weight.power, sigma_0}.unbounded(sigma_min) : 1.0;
+  weight.alpha_0 = settings.number("alpha_0", most, positive);
+  const double last = weight.unbounded(sigma_min);
   const bool allowed = settings.flag("allow_final_weight", false);
-  if (!ends_at_one && !allowed)
+  if (!(last <= 1 + 1e-9) && !allowed)
     settings.fail("alpha_0",
                   fmt::format("alpha_0 sigma_min^2 = {:g} is above 1, so the prior's weight would stay there "
                               "for ever; expected alpha_0 <= {:g} (or allow_final_weight: true)",
-                              alpha_0 * sigma_min * sigma_min, 1 / (sigma_min * sigma_min)));
-  return alpha_0;
+                              last, most));
+  return weight;
 }
 
 std::unique_ptr<Schedule> make_geometric(Settings& settings, int64_t) {
@@ -54,10 +65,12 @@ std::unique_ptr<Schedule> make_geometric(Settings& settings, int64_t) {
   options.sigma_0 = settings.number("sigma_0", positive);
   options.sigma_min = settings.number("sigma_min", not_negative);
   options.xi = settings.number("xi", {0, 1, true});
-  options.alpha_0 = alpha_setting(settings, options.sigma_min);
   if (options.sigma_min > options.sigma_0)
     settings.fail("sigma_min",
                   fmt::format("expected at most sigma_0 = {:g}, found {:g}", options.sigma_0, options.sigma_min));
+  const auto weight = weight_setting(settings, options.sigma_0, options.sigma_min);
+  options.alpha_0 = weight.alpha_0;
+  options.alpha_power = weight.power;
   return std::make_unique<GeometricSchedule>(options);
 }
 
@@ -67,7 +80,7 @@ std::unique_ptr<Schedule> make_power(Settings& settings, int64_t steps) {
   options.sigma_min = settings.number("sigma_min", {0, options.sigma_0, true});
   options.rho = settings.number("rho", 7, positive);
   options.anneal_steps = settings.integer("anneal_steps", std::max<int64_t>(1, steps / 2), {1, 1e12});
-  options.alpha_0 = alpha_setting(settings, options.sigma_min);
+  options.weight = weight_setting(settings, options.sigma_0, options.sigma_min);
   return std::make_unique<PowerSchedule>(options);
 }
 

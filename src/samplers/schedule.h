@@ -20,13 +20,20 @@ class Schedule {
   virtual Annealing at(int64_t k) const = 0;
 };
 
-/// sigma_k = max(sigma_0 xi^k, sigma_min), alpha_k = max(alpha_0 sigma_k^2, 1). The paper prints min in the first
-/// formula; text, figures and the authors' code need max (docs/notation.md). alpha_0 is a coefficient, not the first
-/// element of the sequence.
+/// alpha = max(alpha_0 sigma^2 (sigma / sigma_0)^(alpha_power - 2), 1). alpha_0 is a coefficient, not the first element
+/// of the sequence. The paper's power is 2; with a larger one the data come in earlier.
+struct PriorWeight {
+  double alpha_0 = 1, power = 2, sigma_0 = 1;
+  double unbounded(double sigma) const;
+  double at(double sigma) const;
+};
+
+/// sigma_k = max(sigma_0 xi^k, sigma_min), alpha_k as above. The paper prints min in the first formula; text, figures
+/// and the authors' code need max (docs/notation.md).
 class GeometricSchedule final : public Schedule {
  public:
   struct Options {
-    double sigma_0 = 348, sigma_min = 0.01, xi = 0.99, alpha_0 = 1e4;
+    double sigma_0 = 348, sigma_min = 0.01, xi = 0.99, alpha_0 = 1e4, alpha_power = 2;
   };
   explicit GeometricSchedule(Options options) : options_(options) {}
   Annealing at(int64_t k) const override;
