@@ -20,8 +20,10 @@ namespace {
 // The constants of docs/samplers.md. Annealed chains: tuned on training images.
 constexpr double annealed_resolution = 0.6;  // sigma_min over the SD of what the data determine best
 constexpr double annealed_pull = 0.2;        // of the denoiser's correction in a step with all its momentum
-constexpr double annealed_momentum = 0.9;    // where the data's noise is not annealed evenly
-constexpr double annealing_share = 0.9;      // of the steps; the others are taken when the schedule has settled
+// Where the data's noise is not annealed evenly: how much a step repeats of the last one, how alpha falls with sigma,
+// how sigma falls, and in which share of the steps.
+constexpr double annealed_momentum = 0.9, added_alpha_power = 3, added_rho = 2, added_share = 0.95;
+constexpr double annealing_share = 0.9;  // of the steps; the others are taken when the schedule has settled
 constexpr int64_t annealed_steps = 400;
 constexpr double most_stretch = 4;  // of the step, where smooth images see less of the data than others
 // Chains without annealing: first choices.
@@ -75,8 +77,7 @@ class Deriver {
  private:
   void langevin() {
     const bool has_schedule = entry_.name == "apmc-pnp" || entry_.name == "apmc-red";
-    const auto kind = has_schedule ? sampler_.section("schedule").text("kind", "geometric") : std::string();
-    if (has_schedule && kind != "constant") return annealed(kind == "geometric");
+    if (has_schedule && sampler_.section("schedule").text("kind", "geometric") != "constant") return annealed();
     const auto smallest = has_schedule ? "schedule.sigma" : "sigma";
     if (!(entry_.name == "pnp-ula" && sampler_.text("variant", "cus") == "ori"))
       need(smallest, [&] { return last_level(smallest, resolution_multiple); });
@@ -88,42 +89,51 @@ class Deriver {
 
   /// Whoever writes out step and schedule has the paper's algorithm; where they are derived, so is what makes the most
   /// of few steps.
-  void annealed(bool geometric) {
+  void annealed() {
     const bool own = given("step_size") && given("schedule.sigma_0") && given("schedule.sigma_min") &&
-                     (!geometric || given("schedule.xi"));
-    const std::vector<std::pair<const char*, const char*>> few_steps{
-        {"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}, {"chain_rule", "true"}};
-    if (!own) {
-      for (const auto& [key, word] : few_steps) sampler_.set_default(key, word);
-      if (posterior_.likelihood->noisier(at::scalar_tensor(2, at::kDouble))) sampler_.set_default("tempering", "added");
-    }
+                     (!falls_geometrically() || given("schedule.xi"));
+    if (!own) make_the_most_of_few_steps();
+    const bool added = !own && sampler_.text("tempering", "scaled") == "added";
     // Asked for here, whether the step needs it or not, so that the resolved configuration has one order.
     through_denoiser_ = sampler_.text("likelihood_at", "iterate") == "denoised" && sampler_.flag("chain_rule", false);
     need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
     need("schedule.sigma_min", [&] { return last_level("schedule.sigma_min", annealed_resolution); });
     // Here, for that order's sake, whoever gave them.
-    if (!own || given("pull") || given("momentum")) reach(own);
+    if (!own || given("pull") || given("momentum")) reach(own, added);
     need("step_size", [&] { return annealed_step(); });
     need("steps", [&] { return Found{annealed_steps, "enough for most problems"}; });
-    if (geometric)
+    if (falls_geometrically()) {
       need("schedule.xi", [&] { return decay(); });
-    else
-      need("schedule.anneal_steps", [&] { return Found{annealing_share * read("steps"), annealing_in_words()}; });
-    if (!own) weigh_the_prior();
+    } else {
+      if (added) need("schedule.rho", [] { return Found{added_rho, "lingers where the coarse structure is decided"}; });
+      const double share = added ? added_share : annealing_share;
+      need("schedule.anneal_steps", [&] { return whole_steps(share); });
+    }
+    if (!own || given("prior_weight")) weigh_the_prior(added);
   }
 
-  /// Where data are annealed by added noise. Else the weight is what a step may take.
-  void weigh_the_prior() {
-    if (given("prior_weight") || sampler_.text("tempering", "scaled") == "added")
-      need("prior_weight", [&] { return Found{read("pull") / (1 - momentum_), "pull / (1 - momentum)"}; });
+  bool falls_geometrically() { return sampler_.section("schedule").text("kind", "geometric") == "geometric"; }
+
+  void make_the_most_of_few_steps() {
+    const std::vector<std::pair<const char*, const char*>> ways{
+        {"noise", "warm"}, {"likelihood_at", "denoised"}, {"records", "denoised"}, {"chain_rule", "true"}};
+    for (const auto& [key, word] : ways) sampler_.set_default(key, word);
+    if (posterior_.likelihood->noisier(at::scalar_tensor(2, at::kDouble))) sampler_.set_default("tempering", "added");
+    if (sampler_.text("tempering", "scaled") == "added" && !given("schedule.xi"))
+      sampler_.set_default("schedule.kind", "power");
+  }
+
+  void weigh_the_prior(bool added) {
+    if (given("prior_weight")) sampler_.number("prior_weight", positive);
+    if (added)
+      need("schedule.alpha_power", [] { return Found{added_alpha_power, "data that pull little are heard in time"}; });
     need("schedule.alpha_0", [&] { return first_weight(); });
   }
 
   /// A step and what momentum makes of it later move x by pull / (1 - momentum) of the denoiser's correction. Short
   /// steps with much momentum go as far at the same weight of the prior, with less error of the step.
-  void reach(bool own) {
-    const bool added = sampler_.text("tempering", "scaled") == "added";
-    if (!own && added) need("momentum", [&] { return share_of_a_step(); });
+  void reach(bool own, bool added) {
+    if (added) need("momentum", [&] { return share_of_a_step(); });
     if (given("momentum")) momentum_ = sampler_.number("momentum", shares_of_a_step);
     if (!own || given("pull"))
       need("pull", [&] {
@@ -294,16 +304,17 @@ class Deriver {
             "1 - pull / 0.2: steps add up to a fifth of the denoiser's correction"};
   }
 
-  /// gamma alpha_k / sigma_k^2 = gamma alpha_0 at sigma_0.
+  /// gamma alpha_k / sigma_k^2 = gamma alpha_0 at sigma_0, and while alpha_k is above 1 where alpha_power is 2.
   Found first_weight() {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
-    const double weight = given("prior_weight") ? read("prior_weight") : read("pull") / (1 - momentum_);
-    const double power = sampler_.section("schedule").number("alpha_power", 2, {1, 4});
-    const double wanted = weight / read("step_size");
-    const double most = 1 / PriorWeight{1, power, sigma_0}.unbounded(sigma_min);
-    if (wanted >= most) return {round_down(most), "1 / sigma_min^2: the weight ends at one"};
+    const auto power = sampler_.section("schedule").number("alpha_power", 2, alpha_powers);
+    const double most = 1 / PriorWeight{1, power, sigma_0}.unbounded(sigma_min), gamma = read("step_size");
+    const bool weighed = given("prior_weight");
+    const double wanted = weighed ? read("prior_weight") / gamma : read("pull") / (1 - momentum_) / gamma;
+    if (wanted >= most) return {round_down(most), "so that the weight ends at one at sigma_min"};
     return {std::max(wanted, 1 / (sigma_0 * sigma_0)),
-            "pull / (1 - momentum) / step_size: the prior has the same weight whatever the momentum"};
+            weighed ? "prior_weight / step_size"
+                    : "pull / (1 - momentum) / step_size: the prior has the same weight whatever the momentum"};
   }
 
   /// Always asked for, so that the resolved configuration has one order.
@@ -343,10 +354,13 @@ class Deriver {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
     if (!(sigma_min > 0 && sigma_min < sigma_0)) return {0.99, "the paper's"};
     const double xi = std::pow(sigma_min / sigma_0, 1 / (annealing_share * read("steps")));
-    return {xi, annealing_in_words()};
+    return {xi, annealing_in_words(annealing_share)};
   }
-  static std::string annealing_in_words() {
-    return fmt::format("the annealing takes {:g} % of the steps", 100 * annealing_share);
+  Found whole_steps(double share) {
+    return {std::max(1.0, std::floor(share * read("steps"))), annealing_in_words(share)};
+  }
+  static std::string annealing_in_words(double share) {
+    return fmt::format("the annealing takes {:g} % of the steps", 100 * share);
   }
 
   Settings& sampler_;

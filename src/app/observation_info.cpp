@@ -67,10 +67,13 @@ json describe_rows(const vlbi::Observation& observation) {
   return info;
 }
 
+/// Those that are imaged by default, and what there is to know of phases: more, where a cycle of baselines is filled by
+/// no triangles.
 void add_closures(const vlbi::Observation& observation, json& info) {
-  const auto counts = vlbi::independent_closures(observation);
-  info["closure_phases"] = counts.phases;
-  info["closure_amplitudes"] = counts.amplitudes;
+  const auto closures = vlbi::form_closures(observation);
+  info["closure_phases"] = closures.phases.size();
+  info["closure_amplitudes"] = closures.amplitudes.size();
+  info["independent_closure_phases"] = vlbi::independent_closures(observation).phases;
 }
 
 json describe_prepared(const vlbi::Observation& observation, const std::string& name) {
@@ -126,6 +129,7 @@ json describe_uvfits(std::span<const char> bytes, const std::string& name) {
   info["scans"] = vlbi::scan_table(observation, vlbi::Preparation{}.scan_gap).size();
   info["dropped"] = observation.dropped;
   info["weightless"] = observation.weightless;
+  info["malformed"] = observation.malformed;
   info["prepared"] = describe_prepared(observation, name);
   return info;
 }

@@ -156,6 +156,7 @@ Measurement load_measurement(const ConfigOptions& options) {
   // The other sections belong to `sample`; what is wrong in these two must not go unnoticed here.
   prior.finish();
   likelihood.finish();
+  measurement.files = settings.files();
   return measurement;
 }
 

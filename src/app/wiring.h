@@ -86,6 +86,7 @@ struct Measurement {
   uint64_t seed = 0;
   std::shared_ptr<const Score> prior;
   std::shared_ptr<const Likelihood> likelihood;
+  std::vector<std::filesystem::path> files;  ///< that the configuration names
 };
 Measurement load_measurement(const ConfigOptions& options);
 

@@ -33,6 +33,8 @@ Shape shape_of(const FitsReader& file, int64_t most_images) {
 double pixel_of(const FitsAxes& axes, const std::string& name) {
   const double width = std::abs(axes.right_ascension.step), height = std::abs(axes.declination.step);
   constexpr double tolerance = 1e-6;  // of what programs round
+  if ((width == 0) != (height == 0))
+    input_error("{}: CDELT{}: expected the side of a pixel in degrees, found 0", name, width == 0 ? 1 : 2);
   if (!std::isfinite(width) || !(std::abs(width - height) <= tolerance * width))
     input_error("{}: CDELT2: expected square pixels of {} degrees, as CDELT1, found {}", name, width, height);
   return width * radians_per_degree;

@@ -65,11 +65,13 @@ class Header {
  private:
   /// The library is less strict, and would find keywords, END among them, where we see none.
   static bool is_legal(std::string_view keyword) {
-    const auto name = keyword.substr(0, keyword.find_last_not_of(' ') + 1);
-    return name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == name.npos;
+    return without_blanks(keyword).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == keyword.npos;
   }
   static bool is(std::string_view card, std::string_view keyword) {
     return card.substr(0, keyword.size()) == keyword && card.substr(8, 2) == "= ";
+  }
+  static std::string_view without_blanks(std::string_view text) {
+    return text.substr(0, text.find_last_not_of(' ') + 1);
   }
   static std::string_view text(std::string_view card) {
     const auto start = card.find_first_not_of(' ', 10);
@@ -81,8 +83,9 @@ class Header {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     const bool ended = end == value.data() + value.size() || *end == ' ' || *end == '/';
     if (error != std::errc() || !ended || number < low || number > high)
-      input_error("{}: part {}: {}: expected a whole number from {} to {}, found {}", name_, part_, keyword, low, high,
-                  excerpt(std::string(value.substr(0, value.find('/')))));
+      input_error("{}: part {}: {}: expected a whole number from {} to {}, found {}", name_, part_,
+                  without_blanks(keyword), low, high,
+                  excerpt(std::string(without_blanks(value.substr(0, value.find('/'))))));
     return number;
   }
 

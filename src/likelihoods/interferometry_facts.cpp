@@ -20,17 +20,22 @@ DataFacts InterferometryLikelihood::data_facts() const {
   facts.counts = {{"visibilities", steps->read},
                   {"dropped", observation_.dropped},
                   {"weightless", observation_.weightless},
+                  {"malformed", observation_.malformed},
                   {"flagged", steps->flagged},
                   {"averages", steps->averages},
                   {"below_min_baseline", steps->below_min_baseline},
                   {"above_max_baseline", steps->above_max_baseline},
                   {"below_min_snr", steps->below_min_snr},
                   {"prepared", static_cast<int64_t>(observation_.visibilities.size())}};
-  const auto lost = observation_.weightless, of = lost + steps->read;
-  if (const double share = static_cast<double>(lost) / static_cast<double>(of); share > noteworthy_loss)
-    facts.notes.push_back(fmt::format(
-        "{}: {} of {} visibilities ({:.0f} %) were dropped: no hand has a finite value with a positive weight",
-        std::filesystem::path(observation_.name).filename().string(), lost, of, 100 * share));
+  const auto note = [&](int64_t lost, const char* why) {
+    const auto of = observation_.weightless + observation_.malformed + steps->read;
+    if (const double share = static_cast<double>(lost) / static_cast<double>(of); share > noteworthy_loss)
+      facts.notes.push_back(fmt::format("{}: {} of {} visibilities ({:.0f} %) were dropped: {}",
+                                        std::filesystem::path(observation_.name).filename().string(), lost, of,
+                                        100 * share, why));
+  };
+  note(observation_.weightless, "no hand has a finite value with a positive weight");
+  note(observation_.malformed, "baseline, u, v, time or integration time is no number");
   return facts;
 }
 

@@ -47,7 +47,7 @@ class PowerSchedule final : public Schedule {
 /// "always alpha_0 <= 1/sigma_min^2", so that the weight ends at one (erratum E3); the paper's own 2-D test breaks it.
 PriorWeight weight_setting(Settings& settings, double sigma_0, double sigma_min) {
   PriorWeight weight{.sigma_0 = sigma_0};
-  weight.power = settings.number("alpha_power", 2, {1, 4});
+  weight.power = settings.number("alpha_power", 2, alpha_powers);
   const double most = sigma_min > 0 ? 1 / PriorWeight{1, weight.power, sigma_0}.unbounded(sigma_min) : 1.0;
   weight.alpha_0 = settings.number("alpha_0", most, positive);
   const double last = weight.unbounded(sigma_min);

@@ -20,6 +20,9 @@ class Schedule {
   virtual Annealing at(int64_t k) const = 0;
 };
 
+/// What `alpha_power` may be.
+inline constexpr Bounds alpha_powers{1, 4};
+
 /// alpha = max(alpha_0 sigma^2 (sigma / sigma_0)^(alpha_power - 2), 1). alpha_0 is a coefficient, not the first element
 /// of the sequence. The paper's power is 2; with a larger one the data come in earlier.
 struct PriorWeight {

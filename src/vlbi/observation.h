@@ -51,6 +51,7 @@ struct Observation {
   std::vector<Station> stations;
   std::vector<Visibility> visibilities;  ///< by time, then first, then second station
   int64_t dropped = 0;                   ///< rows of the file that were flagged or held no finite numbers
+  int64_t malformed = 0;   ///< of these, those whose baseline, u, v, time or integration time is no number
   int64_t weightless = 0;  ///< of these, the two stations' in which no hand has a finite value with a positive weight
   std::optional<PreparationCounts> preparation = {};  ///< none: they are taken as they are
 };

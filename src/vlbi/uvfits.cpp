@@ -1,5 +1,7 @@
 #include "vlbi/uvfits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +18,9 @@
 
 namespace penumbra::vlbi {
 namespace {
+
+/// Between the two places that say the frequency: u and v scale with it.
+constexpr double most_difference = 0.1;
 
 /// The stations, and by what number the baselines call them.
 struct Antennas {
@@ -110,6 +115,18 @@ bool read_total(const double* values, const UvfitsAxes& axes, Visibility& row) {
   return std::isfinite(row.value.real()) && std::isfinite(row.value.imag()) && std::isfinite(row.sd) && row.sd > 0;
 }
 
+/// Why a row of the file is no visibility.
+enum class Fault { autocorrelation, baseline, coordinates, date, seconds, weight, count };
+
+/// What a file has that consists of such rows.
+constexpr std::array<const char*, static_cast<size_t>(Fault::count)> fault_texts{
+    "BASELINE: expected baselines of two stations, found one station with itself",
+    "BASELINE: expected numbers of baselines, 256 a + b",
+    "UU, VV: expected finite seconds",
+    "DATE: expected Julian days",
+    "INTTIM: expected finite seconds",
+    "expected visibilities with weights > 0, found none"};
+
 class GroupReader {
  public:
   GroupReader(const io::FitsReader& file, const Antennas& antennas, const UvfitsAxes& axes,
@@ -120,21 +137,19 @@ class GroupReader {
   std::optional<Visibility> operator()(const double* parameters, const double* values, double frequency) {
     Visibility row;
     const double baseline = parameters_.baseline(parameters);
-    if (!(baseline >= 256 && baseline < 1e8)) return std::nullopt;
+    if (!(baseline >= 256 && baseline < 1e8)) return without(Fault::baseline);
     const auto [first, second] = ends_of(baseline);
     row.first = station(first);
     row.second = station(second);
+    if (row.first == row.second) return without(Fault::autocorrelation);
     row.u = parameters_.u(parameters) * frequency;
     row.v = parameters_.v(parameters) * frequency;
+    if (!std::isfinite(row.u) || !std::isfinite(row.v)) return without(Fault::coordinates);
     row.time = parameters_.date(parameters) - mjd_zero;
+    if (!(std::abs(row.time) < 1e6)) return without(Fault::date);
     row.seconds = parameters_.seconds(parameters);
-    if (row.first == row.second || !std::isfinite(row.u) || !std::isfinite(row.v) || !std::isfinite(row.seconds) ||
-        !(std::abs(row.time) < 1e6))
-      return std::nullopt;
-    if (!read_total(values, axes_, row)) {
-      ++weightless_;
-      return std::nullopt;
-    }
+    if (!std::isfinite(row.seconds)) return without(Fault::seconds);
+    if (!read_total(values, axes_, row)) return without(Fault::weight);
     if (row.first > row.second) {
       std::swap(row.first, row.second);
       row.u = -row.u;
@@ -144,10 +159,22 @@ class GroupReader {
     return row;
   }
 
-  /// How many rows so far had no good hand.
-  int64_t weightless() const { return weightless_; }
+  int64_t count(Fault fault) const { return faults_[static_cast<size_t>(fault)]; }
+  int64_t malformed() const {
+    return count(Fault::baseline) + count(Fault::coordinates) + count(Fault::date) + count(Fault::seconds);
+  }
+  /// What is the matter with most rows.
+  std::string commonest(int64_t rows) const {
+    const auto most = std::max_element(faults_.begin(), faults_.end());
+    return fmt::format("{} in {} of {} rows", fault_texts[static_cast<size_t>(most - faults_.begin())], *most, rows);
+  }
 
  private:
+  std::optional<Visibility> without(Fault fault) {
+    ++faults_[static_cast<size_t>(fault)];
+    return std::nullopt;
+  }
+
   int station(int64_t number) const {
     const auto at = antennas_.index.find(number);
     if (at == antennas_.index.end())
@@ -159,7 +186,7 @@ class GroupReader {
   const Antennas& antennas_;
   const UvfitsAxes& axes_;
   const UvfitsParameters& parameters_;
-  int64_t weightless_ = 0;
+  std::array<int64_t, static_cast<size_t>(Fault::count)> faults_{};
 };
 
 /// From days since MJD 0 to hours since the first row's midnight, in the order that an observation has.
@@ -197,11 +224,15 @@ Observation parse_uvfits(std::span<const char> bytes, const std::string& name) {
   observation.declination = direction(file, "OBSDEC", "DEC");
   auto antennas = read_antennas(file);
   const double reference = antennas.frequency > 0 ? antennas.frequency : axes.reference;
+  if (std::abs(reference / axes.reference - 1) > most_difference)
+    input_error("{}: AIPS AN: FREQ: expected the frequency of the axis FREQ, {:g} Hz, within {:g} %, found {:g} Hz",
+                name, axes.reference, 100 * most_difference, reference);
   observation.frequency = reference + axes.centre_offset + mean_band_offset(file, axes.band.size);
   observation.bandwidth = axes.channel_width * static_cast<double>(axes.channel.size * axes.band.size);
   if (!(observation.frequency > 0) || !std::isfinite(observation.frequency))
     input_error("{}: FREQ: expected a frequency > 0, found {}", name, observation.frequency);
 
+  if (groups.count == 0) input_error("{}: GCOUNT: expected visibilities, found 0 groups", name);
   GroupReader read(file, antennas, axes, parameters);
   for (int64_t i = 0; i < groups.count; ++i)
     if (const auto row = read(groups.parameter.data() + i * groups.parameters, groups.value.data() + i * groups.values,
@@ -209,9 +240,9 @@ Observation parse_uvfits(std::span<const char> bytes, const std::string& name) {
       observation.visibilities.push_back(*row);
     else
       ++observation.dropped;
-  observation.weightless = read.weightless();
-  if (observation.visibilities.empty())
-    input_error("{}: expected visibilities with weights > 0, found none in {} rows", name, groups.count);
+  observation.weightless = read.count(Fault::weight);
+  observation.malformed = read.malformed();
+  if (observation.visibilities.empty()) input_error("{}: {}", name, read.commonest(groups.count));
   order(observation);
   observation.stations = std::move(antennas.stations);
   return observation;

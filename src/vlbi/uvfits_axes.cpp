@@ -87,8 +87,9 @@ UvfitsParameters read_parameters(const io::FitsReader& file, int64_t count) {
     for (int64_t i = 1; i <= count; ++i) {
       const auto type = file.text(numbered("PTYPE", i)).value_or("");
       if (std::find(names.begin(), names.end(), type) == names.end()) continue;
-      parameter.terms.push_back(
-          {i - 1, file.number(numbered("PSCAL", i)).value_or(1), file.number(numbered("PZERO", i)).value_or(0)});
+      const double scale = file.number(numbered("PSCAL", i)).value_or(1);
+      if (scale == 0) input_error("{}: {}: expected a scale other than 0", file.name(), numbered("PSCAL", i));
+      parameter.terms.push_back({i - 1, scale, file.number(numbered("PZERO", i)).value_or(0)});
     }
     return parameter;
   };

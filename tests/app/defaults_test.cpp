@@ -136,6 +136,11 @@ TEST(Defaults, AnInterferometersStepsHaveMomentum) {
   for (const auto* option : {"sampler.momentum=0.9", "sampler.momentum=0", "sampler.pull=0.05"})
     EXPECT_NEAR(weight(option), 0.2 / 1e-4, 1) << option;
   EXPECT_EQ(load(config, {"sampler.tempering=scaled"}).sampler->momentum(), 0);
+  EXPECT_NEAR(weight("sampler.prior_weight=0.05"), 0.05 / 1e-4, 1);
+  // Data come in faster than the prior sharpens.
+  EXPECT_EQ(derived(problem, "schedule.alpha_power"), 3);
+  const auto given = load(config, {"sampler.prior_weight=0.05"}).resolved;
+  EXPECT_EQ(load(given).resolved, given);
 }
 
 /// Mean and SD of the chains' records against the exact posterior.

@@ -57,6 +57,8 @@ TEST(BlackHolesCommand, WritesAFolderThatCanBeTrainedOn) {
 TEST(BlackHolesCommand, RefusesWhatItCannotDo) {
   const auto folder = scratch();
   expect_refused(penumbra(blackholes(folder / "images.fits")), {"--out", ".npy", "images.fits"});
+  write_text(folder / "b.png", "somebody's");
+  expect_refused(penumbra(blackholes(folder / "b.npy")), {"--out", "b.png", "there already"});
   expect_refused(penumbra(blackholes(folder / "a.npy", {"--spin", "-2", "0"})),
                  {"--spin", "-0.998 to 0.998", "[-2, 0]"});
   expect_refused(penumbra(blackholes(folder / "a.npy", {"--position-angle", "90", "10"})), {"--position-angle"});

@@ -188,6 +188,15 @@ chains: 2
   const auto clean = vlbi::read_uvfits(again);
   ASSERT_EQ(clean.visibilities.size(), observation.visibilities.size());
   EXPECT_EQ(clean.visibilities[5].u, observation.visibilities[5].u);
+  // What is read is not written over; what was made before is.
+  for (const auto* input : {"y.uvfits", "truth.fits"}) {
+    const auto before = read_text(folder / input);
+    const auto refused = penumbra({"observe", (folder / "like.yaml").string(), "--truth",
+                                   (folder / "truth.fits").string(), "--out", (folder / input).string()});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_TRUE(contains(refused.err, "expected another file than those that are read")) << refused.err;
+    EXPECT_EQ(read_text(folder / input), before);
+  }
 }
 
 /// Names are somebody's: what would break a table or JSON must not cost a finished run its results.
@@ -290,6 +299,7 @@ chains: 2
   EXPECT_EQ(summary["data"], json({{"visibilities", left.size()},
                                    {"dropped", weightless},
                                    {"weightless", weightless},
+                                   {"malformed", 0},
                                    {"flagged", of_lm},
                                    {"averages", rest},
                                    {"below_min_baseline", 0},

@@ -49,5 +49,24 @@ TEST(Schedule, PowerFallsFromFirstToLastSigmaAndStays) {
   EXPECT_EQ(schedule->at(39).alpha, 1);
 }
 
+TEST(Schedule, AlphaFallsAsThePowerOfSigmaAndEndsAtOne) {
+  const auto schedule = make_schedule(
+      Settings::from_text("{sigma_0: 10, sigma_min: 0.1, xi: 0.5, alpha_0: 40, alpha_power: 3}", "test"), 20);
+  // alpha_0 sigma^2 sigma / sigma_0: 4000 at 10, 4000 / 8 at 5; 1 from 0.63 on.
+  EXPECT_NEAR(schedule->at(0).alpha, 4000, 1e-9);
+  EXPECT_NEAR(schedule->at(1).alpha, 500, 1e-9);
+  EXPECT_GT(schedule->at(3).alpha, 1);
+  EXPECT_EQ(schedule->at(4).alpha, 1);
+  // At most what ends at one: 1 / (0.01 * 0.01).
+  EXPECT_THROW(
+      make_schedule(Settings::from_text("{sigma_0: 10, sigma_min: 0.1, xi: 0.5, alpha_0: 1e5, alpha_power: 3}", "test"),
+                    20),
+      InputError);
+  const auto power = make_schedule(
+      Settings::from_text("{kind: power, sigma_0: 10, sigma_min: 0.1, anneal_steps: 9, alpha_power: 3}", "test"), 20);
+  EXPECT_NEAR(power->at(0).alpha, 1e4 * 100, 1e-6);
+  EXPECT_NEAR(power->at(9).alpha, 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace penumbra

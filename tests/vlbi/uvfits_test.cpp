@@ -117,10 +117,12 @@ TEST_F(Uvfits, TurnsBaselinesAndDropsFlaggedRows) {
   for (const size_t hand : {0, 1}) put_float(bytes, group_at(bytes, 2) + 4 * (9 + 3 * hand), NAN);
   put_float(bytes, group_at(bytes, 4) + 4 * 11, NAN);
   put_float(bytes, group_at(bytes, 4) + 4 * 17, INFINITY);  // RL's weight: nobody asks
+  put_float(bytes, group_at(bytes, before.visibilities.size() - 1), NAN);  // u of the last
   const auto after = parse(bytes);
-  EXPECT_EQ(after.dropped, 2);
+  EXPECT_EQ(after.dropped, 3);
   EXPECT_EQ(after.weightless, 2);
-  ASSERT_EQ(after.visibilities.size(), before.visibilities.size() - 2);
+  EXPECT_EQ(after.malformed, 1);
+  ASSERT_EQ(after.visibilities.size(), before.visibilities.size() - 3);
   EXPECT_EQ(after.visibilities[0].first, 0);
   EXPECT_EQ(after.visibilities[0].u, -before.visibilities[0].u);
   EXPECT_EQ(after.visibilities[0].v, -before.visibilities[0].v);
@@ -216,6 +218,17 @@ TEST_F(Uvfits, BadFilesAreNamedWithFieldAndFinding) {
   for (size_t row = 0; row < example_observation().visibilities.size(); ++row)
     for (const size_t hand : {0, 1}) put_float(weightless, group_at(good, row) + 4 * (11 + 3 * hand), NAN);
   expect(weightless, {"weights > 0", "found none"});
+  const auto with = [&](int64_t parameter, float value) {
+    auto damaged = good;
+    for (size_t row = 0; row < example_observation().visibilities.size(); ++row)
+      put_float(damaged, group_at(good, row) + 4 * parameter, value);
+    return damaged;
+  };
+  expect(with(0, NAN), {"UU, VV", "finite"});
+  expect(with(3, 257), {"BASELINE", "one station with itself"});
+  expect(with(3, 0), {"BASELINE", "256 a + b"});
+  expect(with(4, NAN), {"DATE", "Julian"});
+  expect(with_card(good, "PSCAL1", "0.0"), {"PSCAL1", "other than 0"});
   auto lonely = example_observation();
   lonely.stations.resize(1);
   expect(format_uvfits(lonely, "x"), {"AIPS AN", "two stations", "found 1"});

@@ -55,6 +55,14 @@ blackhole::ImageOptions image_options(const Options& options) {
   return images;
 }
 
+/// Beside the images and never among them: a folder of images may be trained on.
+fs::path picture_of(const Options& options) {
+  auto path = options.out;
+  if (!options.png) return path.replace_extension(".png");
+  if (!path.has_filename()) path = path.parent_path();
+  return path += ".png";
+}
+
 /// Before minutes of work: the files' folder can be written, and what is named as a file is none.
 void require_place(const Options& options) {
   if (!options.png && options.out.extension() != ".npy")
@@ -64,14 +72,9 @@ void require_place(const Options& options) {
   const auto folder = options.png ? options.out : options.out.parent_path();
   const auto bytes = static_cast<uint64_t>(options.count * options.size * options.size * (options.png ? 1 : 4));
   io::require_writable(folder.empty() ? "." : folder, bytes);
-}
-
-/// Beside the images and never among them: a folder of images may be trained on.
-fs::path picture_of(const Options& options) {
-  auto path = options.out;
-  if (!options.png) return path.replace_extension(".png");
-  if (!path.has_filename()) path = path.parent_path();
-  return path += ".png";
+  if (const auto picture = picture_of(options); fs::exists(picture) && !fs::exists(options.out))
+    input_error("--out: {}: the picture of the images, {}, is there already and they are not; expected another name",
+                options.out.string(), picture.string());
 }
 
 void write_images(const Options& options, const Tensor& images) {

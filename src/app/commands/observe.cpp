@@ -24,9 +24,18 @@ struct Options {
   std::vector<double> png_range{-1, 1};
 };
 
+/// A measurement may replace an older one, but nothing that it was made from.
+void require_other_than(const std::vector<fs::path>& inputs, const fs::path& out) {
+  std::error_code none;
+  for (const auto& input : inputs)
+    if (fs::equivalent(input, out, none))
+      input_error("--out: {}: expected another file than those that are read, found one of them", out.string());
+}
+
 int observe_sky(const Options& options, Settings settings) {
   auto section = settings.section("observation");
   const auto observation = simulate_sky(section, options.truth, seed_setting(settings));
+  require_other_than(settings.files(), options.out);
   vlbi::write_uvfits(options.out, observation);
   fmt::print("{}: {} visibilities of {} stations\n", options.out.string(), observation.visibilities.size(),
              observation.stations.size());
@@ -56,8 +65,10 @@ int observe_truth(const Options& options) {
   const bool is_sky = settings.has("observation");
   require_extension(options.out, is_sky);
   io::require_writable_file(options.out, 1 << 20);
+  require_other_than({options.config.path, options.truth}, options.out);
   if (is_sky) return observe_sky(options, settings);
   const auto measurement = load_measurement(options.config);
+  require_other_than(measurement.files, options.out);
   const auto truth = io::read_image(options.truth, options.png_range.at(0), options.png_range.at(1));
   const auto& shape = measurement.likelihood->image_shape();
   if (truth.sizes() != at::IntArrayRef(shape))
@@ -73,7 +84,8 @@ int observe_truth(const Options& options) {
 std::function<int()> declare(CLI::App& command) {
   auto options = std::make_shared<Options>();
   add_config_options(command, options->config);
-  command.add_option("--truth", options->truth, "the image to measure: NPY, PNG, JPEG or FITS")->required();
+  command.add_option("--truth", options->truth, "the image to measure: NPY, PNG, JPEG, FITS or ehtim's text")
+      ->required();
   command.add_option("--png-range", options->png_range, "values of a PNG's black and white")->expected(2);
   command.add_option("--out", options->out, "the measurement, NPY; UVFITS for an interferometer")->required();
   return [options] { return observe_truth(*options); };
