@@ -93,8 +93,8 @@ class Deriver {
     const bool own = given("step_size") && given("schedule.sigma_0") && given("schedule.sigma_min") &&
                      (!falls_geometrically() || given("schedule.xi"));
     if (!own) make_the_most_of_few_steps();
-    const bool added = !own && sampler_.text("tempering", "scaled") == "added";
-    // Asked for here, whether the step needs it or not, so that the resolved configuration has one order.
+    // Asked for here, whether it is needed or not, so that the resolved configuration has one order.
+    const bool added = sampler_.text("tempering", "scaled") == "added" && !own;
     through_denoiser_ = sampler_.text("likelihood_at", "iterate") == "denoised" && sampler_.flag("chain_rule", false);
     need("schedule.sigma_0", [&] { return first_level("schedule.sigma_0"); });
     need("schedule.sigma_min", [&] { return last_level("schedule.sigma_min", annealed_resolution); });
@@ -105,7 +105,10 @@ class Deriver {
     if (falls_geometrically()) {
       need("schedule.xi", [&] { return decay(); });
     } else {
-      if (added) need("schedule.rho", [] { return Found{added_rho, "lingers where the coarse structure is decided"}; });
+      if (added)
+        need("schedule.rho", [] { return Found{added_rho, "lingers where the coarse structure is decided"}; });
+      else
+        sampler_.section("schedule").number("rho", usual_rho, positive);
       const double share = added ? added_share : annealing_share;
       need("schedule.anneal_steps", [&] { return whole_steps(share); });
     }
@@ -127,7 +130,8 @@ class Deriver {
     if (given("prior_weight")) sampler_.number("prior_weight", positive);
     if (added)
       need("schedule.alpha_power", [] { return Found{added_alpha_power, "data that pull little are heard in time"}; });
-    need("schedule.alpha_0", [&] { return first_weight(); });
+    const double power = sampler_.section("schedule").number("alpha_power", papers_alpha_power, alpha_powers);
+    need("schedule.alpha_0", [&] { return first_weight(power); });
   }
 
   /// A step and what momentum makes of it later move x by pull / (1 - momentum) of the denoiser's correction. Short
@@ -305,10 +309,10 @@ class Deriver {
   }
 
   /// gamma alpha_k / sigma_k^2 = gamma alpha_0 at sigma_0, and while alpha_k is above 1 where alpha_power is 2.
-  Found first_weight() {
+  Found first_weight(double power) {
     const double sigma_0 = read("schedule.sigma_0"), sigma_min = read("schedule.sigma_min");
-    const auto power = sampler_.section("schedule").number("alpha_power", 2, alpha_powers);
-    const double most = 1 / PriorWeight{1, power, sigma_0}.unbounded(sigma_min), gamma = read("step_size");
+    const double most = 1 / PriorWeight{1, power, sigma_0}.unbounded(sigma_min);
+    const double gamma = read("step_size");
     const bool weighed = given("prior_weight");
     const double wanted = weighed ? read("prior_weight") / gamma : read("pull") / (1 - momentum_) / gamma;
     if (wanted >= most) return {round_down(most), "so that the weight ends at one at sigma_min"};

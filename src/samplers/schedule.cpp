@@ -10,7 +10,7 @@ namespace penumbra {
 
 double PriorWeight::unbounded(double sigma) const {
   const double papers = alpha_0 * sigma * sigma;
-  return power == 2 ? papers : papers * std::pow(sigma / sigma_0, power - 2);
+  return power == papers_alpha_power ? papers : papers * std::pow(sigma / sigma_0, power - 2);
 }
 
 double PriorWeight::at(double sigma) const { return std::max(unbounded(sigma), 1.0); }
@@ -47,7 +47,7 @@ class PowerSchedule final : public Schedule {
 /// "always alpha_0 <= 1/sigma_min^2", so that the weight ends at one (erratum E3); the paper's own 2-D test breaks it.
 PriorWeight weight_setting(Settings& settings, double sigma_0, double sigma_min) {
   PriorWeight weight{.sigma_0 = sigma_0};
-  weight.power = settings.number("alpha_power", 2, alpha_powers);
+  weight.power = settings.number("alpha_power", papers_alpha_power, alpha_powers);
   const double most = sigma_min > 0 ? 1 / PriorWeight{1, weight.power, sigma_0}.unbounded(sigma_min) : 1.0;
   weight.alpha_0 = settings.number("alpha_0", most, positive);
   const double last = weight.unbounded(sigma_min);
@@ -78,7 +78,7 @@ std::unique_ptr<Schedule> make_power(Settings& settings, int64_t steps) {
   PowerSchedule::Options options{};
   options.sigma_0 = settings.number("sigma_0", positive);
   options.sigma_min = settings.number("sigma_min", {0, options.sigma_0, true});
-  options.rho = settings.number("rho", 7, positive);
+  options.rho = settings.number("rho", usual_rho, positive);
   options.anneal_steps = settings.integer("anneal_steps", std::max<int64_t>(1, steps / 2), {1, 1e12});
   options.weight = weight_setting(settings, options.sigma_0, options.sigma_min);
   return std::make_unique<PowerSchedule>(options);

@@ -20,13 +20,14 @@ class Schedule {
   virtual Annealing at(int64_t k) const = 0;
 };
 
-/// What `alpha_power` may be.
+/// What `alpha_power` may be, and where none is given what it and `rho` are.
 inline constexpr Bounds alpha_powers{1, 4};
+inline constexpr double papers_alpha_power = 2, usual_rho = 7;
 
 /// alpha = max(alpha_0 sigma^2 (sigma / sigma_0)^(alpha_power - 2), 1). alpha_0 is a coefficient, not the first element
 /// of the sequence. The paper's power is 2; with a larger one the data come in earlier.
 struct PriorWeight {
-  double alpha_0 = 1, power = 2, sigma_0 = 1;
+  double alpha_0 = 1, power = papers_alpha_power, sigma_0 = 1;
   double unbounded(double sigma) const;
   double at(double sigma) const;
 };
@@ -36,7 +37,7 @@ struct PriorWeight {
 class GeometricSchedule final : public Schedule {
  public:
   struct Options {
-    double sigma_0 = 348, sigma_min = 0.01, xi = 0.99, alpha_0 = 1e4, alpha_power = 2;
+    double sigma_0 = 348, sigma_min = 0.01, xi = 0.99, alpha_0 = 1e4, alpha_power = papers_alpha_power;
   };
   explicit GeometricSchedule(Options options) : options_(options) {}
   Annealing at(int64_t k) const override;

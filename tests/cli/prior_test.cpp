@@ -185,6 +185,7 @@ TEST_F(PriorOnTheCommandLine, InfoSaysWhatItIsForPeople) {
                           7}}}}}}};
   const auto file = path("prior.safetensors");
   io::write_safetensors(file, weights, header);
+  EXPECT_TRUE(contains(penumbra({"info", "face-64"}).out, "face-64"));  // one that ships
   const auto result = penumbra({"info", file});
   ASSERT_EQ(result.code, 0) << result.err;
   int64_t parameters = 0;

@@ -25,6 +25,7 @@
 #include "io/torch_file.h"
 #include "io/weights.h"
 #include "networks/header.h"
+#include "priors/network.h"
 
 namespace penumbra::app {
 namespace {
@@ -205,6 +206,16 @@ json describe_path(const fs::path& path) {
   return info;
 }
 
+/// A file, or, as everywhere else, the name of a prior that ships with the program.
+fs::path file_or_prior(const fs::path& path) {
+  if (fs::exists(path) || path.has_parent_path() || path.has_extension()) return path;
+  try {
+    return shipped_prior(path.string());
+  } catch (const InputError&) {
+    return path;  // the message is that of a file
+  }
+}
+
 /// What the file itself says, a line each.
 void print_notes(const json& notes) {
   for (const auto& [name, text] : notes.items())
@@ -230,11 +241,11 @@ std::function<int()> declare(CLI::App& command) {
   command
       .add_option("FILE", options->path,
                   "NPY, PNG, JPEG, YAML configuration or prior, weights, k-space, visibilities (UVFITS, NPZ), FITS, an "
-                  "array of stations, or a run's folder")
+                  "array of stations, a run's folder, or the name of a shipped prior")
       ->required();
   command.add_flag("--json", options->json, "print JSON");
   return [options] {
-    const auto info = describe_path(options->path);
+    const auto info = describe_path(file_or_prior(options->path));
     if (options->json) {
       fmt::print("{}\n", json_text(info, 2));
     } else {
