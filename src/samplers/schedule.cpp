@@ -54,8 +54,8 @@ PriorWeight weight_setting(Settings& settings, double sigma_0, double sigma_min)
   const bool allowed = settings.flag("allow_final_weight", false);
   if (!(last <= 1 + 1e-9) && !allowed)
     settings.fail("alpha_0",
-                  fmt::format("alpha_0 sigma_min^2 = {:g} is above 1, so the prior's weight would stay there "
-                              "for ever; expected alpha_0 <= {:g} (or allow_final_weight: true)",
+                  fmt::format("the prior's weight would stay at {:g} for ever, above 1; expected alpha_0 <= {:g} (or "
+                              "allow_final_weight: true)",
                               last, most));
   return weight;
 }

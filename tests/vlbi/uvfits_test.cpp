@@ -116,7 +116,7 @@ TEST_F(Uvfits, TurnsBaselinesAndDropsFlaggedRows) {
   for (const size_t hand : {0, 1}) put_float(bytes, group_at(bytes, 1) + 4 * (9 + 3 * hand + 2), hand == 0 ? 0 : -1);
   for (const size_t hand : {0, 1}) put_float(bytes, group_at(bytes, 2) + 4 * (9 + 3 * hand), NAN);
   put_float(bytes, group_at(bytes, 4) + 4 * 11, NAN);
-  put_float(bytes, group_at(bytes, 4) + 4 * 17, INFINITY);  // RL's weight: nobody asks
+  put_float(bytes, group_at(bytes, 4) + 4 * 17, INFINITY);                 // RL's weight: nobody asks
   put_float(bytes, group_at(bytes, before.visibilities.size() - 1), NAN);  // u of the last
   const auto after = parse(bytes);
   EXPECT_EQ(after.dropped, 3);
