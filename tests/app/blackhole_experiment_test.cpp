@@ -192,12 +192,18 @@ MethodResults with(const std::string& method, Quality quality) {
   return {method, {r, r}};
 }
 
-Comparison results(double psnr, double chi2, double coverage) {
+/// Of the samples that fit phases have chi2, of all chi2_all; amplitudes have 1.
+Comparison results(double psnr, double chi2, double coverage, double chi2_all = 1) {
   Comparison c;
   c.truths = generated_truths(2, side, 1);
   const double none = std::nan("");
   c.methods = {with("dirty", {.psnr = 15, .coverage = none}), with("MEM", {.psnr = 24, .coverage = none}),
-               with("APMC-PnP", {.psnr = psnr, .chi2_phase = chi2, .chi2_amplitude = 1, .coverage = coverage})};
+               with("APMC-PnP", {.psnr = psnr,
+                                 .chi2_phase = chi2,
+                                 .chi2_amplitude = 1,
+                                 .chi2_phase_all = chi2_all,
+                                 .chi2_amplitude_all = 1,
+                                 .coverage = coverage})};
   return c;
 }
 
@@ -207,13 +213,15 @@ TEST(BlackholeClaims, HoldOrFailByTheNumbers) {
     for (const auto& check : claims(c)) marks += check.passed ? '+' : '-';
     return marks;
   };
-  EXPECT_EQ(passed(results(25, 1.1, 0.95)), "++++");
-  EXPECT_EQ(passed(results(23, 1.1, 0.95)), "++-+");  // MEM is nearer
-  EXPECT_EQ(passed(results(25, 1.4, 0.95)), "-+++");
-  EXPECT_EQ(passed(results(25, 0.7, 0.8)), "-++-");
+  // Phases of all samples, of those that fit; amplitudes likewise; the rival; coverage.
+  EXPECT_EQ(passed(results(25, 1.1, 0.95)), "++++++");
+  EXPECT_EQ(passed(results(23, 1.1, 0.95)), "++++-+");  // MEM is nearer
+  EXPECT_EQ(passed(results(25, 1.4, 0.95)), "+-++++");
+  EXPECT_EQ(passed(results(25, 1.1, 0.95, 1.4)), "-+++++");
+  EXPECT_EQ(passed(results(25, 0.7, 0.8)), "+-+++-");
   auto diverged = results(20, 1, 0.95);
   diverged.methods[1].images[0].diverged = true;
-  EXPECT_EQ(passed(diverged), "++++");  // what diverged is no rival; 20 dB beat the dirty image
+  EXPECT_EQ(passed(diverged), "++++++");  // what diverged is no rival; 20 dB beat the dirty image
   auto lost = results(25, 1.1, 0.95);
   lost.methods[2].images[1].diverged = true;
   EXPECT_EQ(passed(lost), "-");  // the other image's numbers are not asked
