@@ -200,6 +200,7 @@ TEST_F(FitsImage, SaysWhatIsWrong) {
   EXPECT_TRUE(contains(refusal(good.substr(0, 2900)), "x.fits: part 1: expected 96 bytes of data"));
   EXPECT_TRUE(contains(refusal(with_card(good, "NAXIS", "1")), "x.fits: NAXIS: expected an image"));
   EXPECT_TRUE(contains(refusal(with_card(good, "CDELT2", "1.0")), "x.fits: CDELT2: expected square pixels"));
+  EXPECT_TRUE(contains(refusal(with_card(good, "CDELT1", "0.0")), "x.fits: CDELT1: expected the side of a pixel"));
   EXPECT_TRUE(contains(refusal(with_card(good, "CDELT1", "'wide'")), "x.fits: CDELT1: expected a number, found wide"));
   EXPECT_TRUE(contains(refusal("GIF89a"), "x.fits: expected an image of the sky"));
   auto bad = example();

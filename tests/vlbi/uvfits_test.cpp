@@ -229,6 +229,7 @@ TEST_F(Uvfits, BadFilesAreNamedWithFieldAndFinding) {
   expect(with(3, 0), {"BASELINE", "256 a + b"});
   expect(with(4, NAN), {"DATE", "Julian"});
   expect(with_card(good, "PSCAL1", "0.0"), {"PSCAL1", "other than 0"});
+  expect(with_card(good, "FREQ", "1.0E9"), {"AIPS AN", "FREQ", "within 10 %", "1e+09"});
   auto lonely = example_observation();
   lonely.stations.resize(1);
   expect(format_uvfits(lonely, "x"), {"AIPS AN", "two stations", "found 1"});
